@@ -1,0 +1,43 @@
+# Set-up is one step: every target makes the environment it needs.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: demo test check ui lock clean
+
+$(READY): requirements.lock pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --no-deps --editable .
+	touch $@
+
+# The 20-run sweep and the anchors on generated data, and the table.
+demo: $(READY)
+	$(BIN)/python -m engram_hydra +experiment=ablations
+	$(BIN)/python -m engram_hydra +experiment=anchors
+	$(BIN)/python -m engram_hydra +experiment=bm25_ties
+	$(BIN)/python -m engram_hydra.aggregate
+	@echo "Open the MLflow UI with: make ui"
+
+test: $(READY)
+	$(BIN)/python -m pytest
+
+check: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+ui: $(READY)
+	$(BIN)/mlflow ui --host 127.0.0.1 --backend-store-uri sqlite:///$(CURDIR)/mlruns/mlflow.db
+
+# Pins every version for 3.10 to 3.13; the GPU packages that torch names are left out.
+lock:
+	echo "torch==2.13.0" > .torch-pin
+	uv pip compile --quiet --universal --python-version 3.10 --extra dev --no-header --no-annotate \
+		--constraint .torch-pin pyproject.toml | grep -vE '^(nvidia-|triton|cuda-)' > requirements.lock
+	rm .torch-pin
+
+# Results (outputs/, mlruns/) are yours to delete.
+clean:
+	rm -rf dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

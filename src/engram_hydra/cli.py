@@ -1,0 +1,118 @@
+"""Hydra's command line, with every mistake told in a sentence."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import hydra
+from hydra.errors import HydraException, MissingConfigException, OverrideParseException
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException
+
+from engram_hydra import config
+from engram_hydra.conf_dir import conf_dir
+from engram_hydra.errors import ConfigError, EngramError
+
+USAGE_ERROR = 2
+
+
+def hydra_command(task: Callable[[DictConfig], Any], config_name: str) -> None:
+    """Run ``task`` with the configuration that the command line composes.
+
+    Exits with 1 where the task or a job of the sweep failed, with 2 where the configuration is wrong.
+    """
+    os.environ["HYDRA_FULL_ERROR"] = "1"  # exceptions reach us whole; nothing else is printed
+    config.register()
+    register_resolvers()
+    failures: list[Exception] = []
+
+    def job(cfg: DictConfig) -> Any:
+        try:
+            return task(cfg)
+        except Exception as error:
+            if _in_sweep():  # the sweeper names it when all jobs are done
+                raise
+            failures.append(error)  # not raised here, or Hydra would add words of its own
+
+    try:
+        hydra.main(version_base="1.3", config_path=conf_dir(), config_name=config_name)(job)()
+        if failures:
+            raise failures[0]
+    except ConfigError as error:
+        sys.exit(_say(str(error), USAGE_ERROR))
+    except EngramError as error:
+        sys.exit(_say(str(error), 1))
+    except (HydraException, OmegaConfBaseException) as error:
+        sys.exit(_say(explain(error), USAGE_ERROR))
+
+
+def register_resolvers() -> None:
+    """What ``conf/`` may refer to: ``${pid:}``, ``${user_cache:}`` and ``${absolute:…}``."""
+
+    def user_cache() -> str:
+        from platformdirs import user_cache_dir
+
+        return user_cache_dir("engram_hydra", appauthor=False)
+
+    def absolute(path: str | None) -> str | None:
+        return path if path is None else os.path.abspath(os.path.expanduser(path))  # noqa: PTH100, PTH111
+
+    OmegaConf.register_new_resolver("pid", os.getpid, use_cache=True, replace=True)
+    OmegaConf.register_new_resolver("user_cache", user_cache, use_cache=True, replace=True)
+    OmegaConf.register_new_resolver("absolute", absolute, replace=True)
+
+
+def _in_sweep() -> bool:
+    from hydra.core.hydra_config import HydraConfig
+    from hydra.types import RunMode
+
+    return HydraConfig.get().mode is RunMode.MULTIRUN
+
+
+def explain(error: Exception) -> str:
+    """One sentence for what Hydra or OmegaConf refused: the key, what is wrong, what is allowed."""
+    if isinstance(error, MissingConfigException) and error.missing_cfg_file:
+        group, _, option = error.missing_cfg_file.rpartition("/")
+        if group and error.options:
+            return f"{group}={option} does not exist: choose one of {', '.join(sorted(error.options))}."
+    if isinstance(error, OverrideParseException):
+        return f"{error.override!r} is no override Hydra can read; the form is key=value."
+    cause = _omegaconf_error(error)
+    if cause is None or cause.full_key is None:
+        return " ".join(str(error).split())
+    where = _origin(error)
+    if isinstance(cause, (ConfigAttributeError, ConfigKeyError)):
+        owner = cause.object_type
+        parent = cause.full_key.rpartition(".")[0]
+        allowed = (
+            ", ".join(f.name for f in dataclasses.fields(owner))
+            if isinstance(owner, type) and dataclasses.is_dataclass(owner)
+            else "other keys"
+        )
+        return f"{where}{cause.full_key} is no option: {parent or 'a run'} takes {allowed}."
+    problem = (cause.msg or str(cause)).splitlines()[0]
+    return f"{where}{cause.full_key} has a wrong value: {problem}."
+
+
+def _omegaconf_error(error: BaseException | None) -> OmegaConfBaseException | None:
+    while error is not None and not isinstance(error, OmegaConfBaseException):
+        error = error.__cause__ or error.__context__
+    return error
+
+
+def _origin(error: Exception) -> str:
+    """Which option brought the key in, where it was a file and not the command line itself."""
+    head = str(error).splitlines()[0]
+    if not head.startswith("In '"):
+        return ""
+    option = head.split("'")[1].replace("/", "=", 1)
+    return f"{option} does not go with the rest of this configuration: "
+
+
+def _say(message: str, code: int) -> int:
+    print(message, file=sys.stderr)
+    return code

@@ -1,0 +1,127 @@
+"""Whether a run is one that was declared before it ran: as shipped, a declared variant, or exploratory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from omegaconf import DictConfig, OmegaConf
+
+from engram_hydra.conf_dir import conf_dir
+from engram_hydra.config import schema_of
+from engram_hydra.errors import ConfigError
+
+TABLE_SEEDS = range(5)
+WHERE_NOT_WHAT = {"path", "package"}  # of an embedder: the weights' hash says what they are
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """``as_shipped``: every constant of the method is the committed one, whatever is switched off.
+
+    ``variant`` is the name of the declared variant, or empty. ``exploratory`` runs stand in no table
+    and no verdict.
+    """
+
+    as_shipped: bool
+    variant: str
+    exploratory: bool
+
+
+def declaration(cfg: DictConfig, seed: int | None) -> Declaration:
+    """Compare a run's options with the committed ones of the same names.
+
+    ``seed`` is ``None`` for deterministic methods. Raises ConfigError where an option goes by the
+    name of another.
+    """
+    choices, folders = _choices(cfg), _folders()
+    differences: dict[str, Any] = {}
+    for group in ("method", "dataset", "embedder"):
+        shipped = _committed(group, choices[group], folders)
+        _check_name(cfg, group, choices[group], folders)
+        differences |= _differences(cfg[group], shipped, group)
+    variant = "" if not differences else _variant(differences, cfg.method.name)
+    return Declaration(
+        as_shipped=not any(key.startswith("method.") for key in differences),
+        variant=variant,
+        exploratory=(bool(differences) and not variant)
+        or not (seed is None or seed in TABLE_SEEDS),
+    )
+
+
+def _choices(cfg: DictConfig) -> dict[str, str]:
+    """The option that was chosen of each group: what Hydra says, else what each calls itself."""
+    from hydra.core.hydra_config import HydraConfig
+
+    if HydraConfig.initialized():
+        return dict(HydraConfig.get().runtime.choices)
+    return {group: cfg[group].name for group in ("method", "dataset", "embedder")}
+
+
+def _folders() -> list[Path]:
+    """The folders options come from, in the order in which Hydra looks."""
+    from hydra.core.hydra_config import HydraConfig
+
+    if not HydraConfig.initialized():
+        return [Path(conf_dir())]
+    sources = HydraConfig.get().runtime.config_sources
+    return [Path(source.path) for source in sources if source.schema == "file"]
+
+
+def _committed(group: str, option: str, folders: list[Path]) -> dict[str, Any]:
+    """What the option's file says, with the files it builds on (schemas aside)."""
+    file = next(
+        (f for f in (folder / group / f"{option}.yaml" for folder in folders) if f.is_file()), None
+    )
+    if file is None:
+        return {}
+    content: Any = OmegaConf.to_container(OmegaConf.load(file))
+    below: dict[str, Any] = {}
+    for entry in content.pop("defaults", []):
+        if (
+            isinstance(entry, str)
+            and entry.endswith("@_here_")
+            and not entry.startswith("/schema/")
+        ):
+            parent, _, name = entry.removesuffix("@_here_").strip("/").rpartition("/")
+            below |= _committed(parent or group, name, folders)
+    return {**below, **content}
+
+
+def _check_name(cfg: DictConfig, group: str, option: str, folders: list[Path]) -> None:
+    name = cfg[group].name
+    if name == option:
+        return
+    taken = any((folder / group / f"{name}.yaml").is_file() for folder in folders)
+    if option != "custom" or taken:
+        raise ConfigError(
+            f"{group}.name={name} would let {group}={option} pass for another: leave {group}.name as it is"
+            f"{', or give your own method a name that no option has' if option == 'custom' else ''}."
+        )
+
+
+def _differences(options: DictConfig, shipped: dict[str, Any], group: str) -> dict[str, Any]:
+    """Options whose value is not the committed one; the parts that ablations switch do not count."""
+    switches = {spec.name for spec in fields(schema_of(options)) if "ablation" in spec.metadata}
+    values: Any = OmegaConf.to_container(options, resolve=True)
+    return {
+        f"{group}.{name}": value
+        for name, value in values.items()
+        if name not in switches | WHERE_NOT_WHAT
+        and value != shipped.get(name, _default(options, name))
+    }
+
+
+def _default(options: DictConfig, name: str) -> Any:
+    """The schema's own default, for what an option's file leaves out."""
+    schema: Any = OmegaConf.to_container(OmegaConf.structured(schema_of(options)))
+    return schema[name]
+
+
+def _variant(differences: dict[str, Any], method: str) -> str:
+    variants: Any = OmegaConf.to_container(OmegaConf.load(Path(conf_dir()) / "variants.yaml"))
+    for name, variant in variants.items():
+        if variant["set"] == differences and variant.get("method", method) == method:
+            return str(name)
+    return ""

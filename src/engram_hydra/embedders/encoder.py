@@ -1,0 +1,117 @@
+"""The model itself: texts to vectors, the same bits whatever else is embedded with them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engram_hydra.embedders import weights
+from engram_hydra.embedders.options import Options
+from engram_hydra.errors import ModelError
+
+BATCH = 16
+GRID = 2.0**24
+TOKENIZED_AT_ONCE = 512
+
+
+class Embedding(NamedTuple):
+    """A text's unit vector, float32 of shape (dim,), and whether the text was cut to fit."""
+
+    vector: NDArray[np.float32]
+    truncated: bool
+
+
+class Encoder:
+    """A sentence-transformers model on the CPU, whatever else the machine has.
+
+    The last bits of a vector depend on the shape of the batch it was computed in. So texts are
+    grouped by their exact number of word pieces, and each batch has exactly 16 rows of one length
+    (the last of a group is filled up with its first text). A text's vector then depends on the
+    text alone: not on the order, the other texts, or the number of threads.
+    """
+
+    def __init__(self, options: Options) -> None:
+        """Load the pinned weights; raises ``ModelError`` if that can't be done."""
+        folder = weights.find(options)
+        from sentence_transformers import SentenceTransformer
+        from transformers.utils import logging as transformers_logging
+
+        transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+        try:
+            self._model = SentenceTransformer(
+                str(folder),
+                device="cpu",
+                local_files_only=True,
+                trust_remote_code=False,
+                model_kwargs={"use_safetensors": True},
+            )
+        except (OSError, ValueError) as error:
+            raise ModelError(
+                f"The model in {folder} can't be loaded ({error}): put the complete files of "
+                f"{options.model} there."
+            ) from error
+        transformer: Any = self._model[0]
+        positions: int = transformer.auto_model.config.max_position_embeddings
+        if options.max_length > positions:
+            raise ModelError(
+                f"embedder.max_length={options.max_length} is more than the {positions} word "
+                f"pieces {options.model} can read: set it to at most {positions}."
+            )
+        self._model.max_seq_length = options.max_length
+        self._options = options
+
+    def encode(self, texts: Sequence[str]) -> Iterator[dict[str, Embedding]]:
+        """Each of the distinct ``texts`` once, at most 16 at a time, in an order of its own.
+
+        Raises ``ModelError`` if the vectors don't have ``dim`` components.
+        """
+        longest = self._options.max_length
+        groups: dict[int, list[tuple[str, bool]]] = defaultdict(list)
+        for text, pieces in zip(texts, self._word_pieces(texts), strict=True):
+            groups[min(pieces, longest)].append((text, pieces > longest))
+        for _, group in sorted(groups.items()):
+            for start in range(0, len(group), BATCH):
+                batch = group[start : start + BATCH]
+                vectors = self._vectors([text for text, _ in batch])
+                yield {
+                    text: Embedding(vector, truncated)
+                    for (text, truncated), vector in zip(batch, vectors, strict=True)
+                }
+
+    def _word_pieces(self, texts: Sequence[str]) -> Iterator[int]:
+        for start in range(0, len(texts), TOKENIZED_AT_ONCE):
+            tokens = self._model.tokenizer(
+                list(texts[start : start + TOKENIZED_AT_ONCE]),
+                truncation=False,
+                padding=False,
+                verbose=False,
+            )
+            yield from map(len, tokens["input_ids"])
+
+    def _vectors(self, texts: list[str]) -> NDArray[np.float32]:
+        full = texts + texts[:1] * (BATCH - len(texts))
+        vectors = self._model.encode(full, batch_size=BATCH, show_progress_bar=False)
+        if vectors.shape[1] != self._options.dim:
+            raise ModelError(
+                f"{self._options.model} gives vectors of {vectors.shape[1]} components, but "
+                f"embedder.dim={self._options.dim}: set embedder.dim to {vectors.shape[1]}."
+            )
+        return on_grid(vectors[: len(texts)])
+
+
+def on_grid(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Rows of shape (n, dim) scaled to length 1, each component a multiple of 2**-24.
+
+    Such a component is exact in float32. A product of two is a multiple of 2**-48, and no partial
+    sum of a dot product reaches 2 (Cauchy-Schwarz), so every partial sum fits the 53 bits of a
+    float64: in float64, dot products are exact, and equal in any order of summation, with any
+    library. The price is an error of at most 2**-25 per component.
+    """
+    rows = vectors.astype(np.float64)
+    rows /= np.sqrt(np.sum(rows * rows, axis=1, keepdims=True))
+    snapped: NDArray[np.float32] = (np.rint(rows * GRID) / GRID).astype(np.float32)
+    return snapped

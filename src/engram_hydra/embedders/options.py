@@ -1,0 +1,25 @@
+"""What an embedder's configuration says."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class Options(Protocol):
+    """The fields of one embedder's configuration.
+
+    ``model`` and ``revision`` are its hub id and commit. The weights are looked for in the folder
+    ``path``, else in the Python ``package`` (which has a ``get_model_path()``), else on the hub;
+    ``sha256`` (64 hex digits) is that of ``model.safetensors`` wherever it came from.
+    ``max_length`` counts word pieces, the model's two special ones included; ``dim`` is the number
+    of components of a vector.
+    """
+
+    name: str
+    model: str
+    revision: str
+    package: str | None
+    path: str | None
+    sha256: str
+    max_length: int
+    dim: int

@@ -1,0 +1,98 @@
+"""What a run ran on: versions, commit, threads, memory."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+
+def environment() -> dict[str, Any]:
+    """Python, platform, package versions, commit and threads of this process, ready for JSON."""
+    return {
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "machine": platform.machine(),
+        "versions": _versions(),
+        "commit": _git("rev-parse", "HEAD"),
+        "dirty": _dirty(),
+        "threads": _threads(),
+    }
+
+
+def _versions() -> dict[str, str]:
+    """Installed versions of this project and of every library it names, extras aside."""
+    needed = [name for name in metadata.requires("engram-hydra") or [] if "extra ==" not in name]
+    names = {re.split(r"[^A-Za-z0-9._-]", name, maxsplit=1)[0] for name in needed}
+    return {name: _version(name) for name in sorted(names | {"engram-hydra", "torch"})}
+
+
+def _version(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def _git(*arguments: str) -> str | None:
+    """What git says of the checkout this code runs from; ``None`` for an installed package."""
+    package = Path(__file__).resolve().parent
+    if not (package.parents[1] / ".git").exists():
+        return None
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(package), *arguments], capture_output=True, text=True, check=True
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return done.stdout.strip()
+
+
+def _dirty() -> bool | None:
+    status = _git("status", "--porcelain")
+    return None if status is None else bool(status)
+
+
+def _threads() -> dict[str, Any]:
+    """Threads each library uses; libraries that this run did not load are not loaded for it."""
+    threads: dict[str, Any] = {"cpus": os.cpu_count()}
+    for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        if variable in os.environ:
+            threads[variable] = os.environ[variable]
+    if "faiss" in sys.modules:
+        threads["faiss"] = sys.modules["faiss"].omp_get_max_threads()
+    if "torch" in sys.modules:
+        threads["torch"] = sys.modules["torch"].get_num_threads()
+    return threads
+
+
+def reset_peak_memory() -> None:
+    """Start a new peak where the system allows it (Linux); elsewhere the peak is the process's."""
+    try:
+        Path("/proc/self/clear_refs").write_text("5")
+    except OSError:
+        return
+
+
+def peak_memory_mib() -> float | None:
+    """Peak resident memory since the last reset, MiB; ``None`` where the system does not tell."""
+    try:
+        status = Path("/proc/self/status").read_text()
+    except OSError:
+        return _peak_of_process()
+    match = re.search(r"VmHWM:\s+(\d+) kB", status)
+    return int(match.group(1)) / 1024 if match else _peak_of_process()
+
+
+def _peak_of_process() -> float | None:
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (1024 * 1024 if sys.platform == "darwin" else 1024)

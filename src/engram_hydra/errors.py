@@ -1,0 +1,48 @@
+"""The errors a user can mend."""
+
+
+class EngramError(Exception):
+    """A mistake of the user's or of the surroundings, told in one sentence.
+
+    The message says what was wrong, where, and what to do; the command line prints it without a
+    traceback and exits non-zero. Anything else that escapes is a bug and keeps its traceback.
+    """
+
+
+class ConfigError(EngramError):
+    """A key, a type, a range or a combination that the configuration does not allow."""
+
+
+class DataError(EngramError):
+    """A data file that is missing, damaged, of another version, or malformed (which row, which field)."""
+
+
+class ModelError(EngramError):
+    """An embedding model that can't be had, or whose weights are not the pinned ones."""
+
+
+class MethodError(EngramError):
+    """A memory that broke the rules every method obeys (equal k, known ids, order, frozen reads)."""
+
+
+class TrackingError(EngramError):
+    """A tracking store that can't be opened, written, or used with this version of MLflow."""
+
+
+class SweepError(EngramError):
+    """Jobs of a sweep that failed, each with its overrides and its reason."""
+
+    def __init__(self, failures: list[tuple[str, BaseException]]) -> None:
+        lines = [
+            f"  {overrides or '(no overrides)'}: {reason(error)}" for overrides, error in failures
+        ]
+        count = "1 job" if len(failures) == 1 else f"{len(failures)} jobs"
+        super().__init__("\n".join([f"{count} of the sweep failed, all others are done:", *lines]))
+
+
+def reason(error: BaseException) -> str:
+    """An error in one line: a user's mistake by its sentence, anything else by its type as well."""
+    if isinstance(error, EngramError):
+        return str(error)
+    first = (str(error).splitlines() or [""])[0]
+    return f"{type(error).__name__}: {first} (the traceback is in the job's log)"

@@ -1,0 +1,1 @@
+"""Coral: polyps, reefs, and the archipelago they form."""

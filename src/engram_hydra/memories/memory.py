@@ -1,0 +1,64 @@
+"""What a memory is: it is written to, and it is read from."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engram_hydra.datasets.dataset import Item
+
+Embed = Callable[[Sequence[str]], NDArray[np.float32]]
+"""Texts to unit vectors, float32 of shape (n, d), on a grid that makes dot products exact."""
+
+
+class Hit(NamedTuple):
+    """One returned item: its id as it was written, and its score (finite; higher is better)."""
+
+    id: str
+    score: float
+
+
+class Memory(ABC):
+    """A memory: two calls, and no knowledge of gold, files or tracking.
+
+    A subclass takes its constants as keyword arguments of the same names as in its YAML, besides
+    ``ties`` (``oldest`` or ``newest``), ``embed`` if it ``uses_vectors``, and ``rng`` (a
+    ``numpy.random.Generator``) if it is ``stochastic``.
+    """
+
+    uses_vectors: ClassVar[bool] = False
+    stochastic: ClassVar[bool] = False
+
+    @classmethod
+    def is_stochastic(cls, constants: Mapping[str, object]) -> bool:
+        """Whether the seed can change a result under these constants; else one run stands for all."""
+        return cls.stochastic
+
+    @abstractmethod
+    def write(self, items: Sequence[Item]) -> None:
+        """Remember ``items``, in order; may be called again with later ones."""
+
+    @abstractmethod
+    def read(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
+        """For each query at most ``k`` distinct hits, best first.
+
+        No query of a batch may change what another one sees. Rankings are prefix-consistent: what is
+        read at ``k`` is the start of what is read at any larger number. Equal scores stand in the
+        order of ``ranking.top_k``.
+        """
+
+    def tie_group(self, item_id: str) -> Hashable:
+        """Items of one group stand together among equal scores, newest first; by default each is alone."""
+        return item_id
+
+    def counters(self) -> Mapping[str, float]:
+        """What the method's parts did, as numbers to log; by default none."""
+        return {}
+
+    def inert(self) -> Sequence[str]:
+        """The parts that acted on nothing so far, and the constants only they use; by default none."""
+        return ()

@@ -1,0 +1,84 @@
+"""One question's metrics, and a run's metrics with intervals from all its questions'."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+
+from engram_hydra.datasets.dataset import Item, Question
+from engram_hydra.errors import DataError
+from engram_hydra.metrics.answers import subem
+from engram_hydra.metrics.retrieval import answer_rank, current_above_stale
+from engram_hydra.stats import bootstrap_mean, wilson
+
+CUTS = (1, 5, 10)
+
+
+def score_question(
+    question: Question, ranked: Sequence[Item], scores: Sequence[float], k: int, answer: str | None
+) -> dict[str, float]:
+    """The metrics of one question, each 0 or 1; none has a cut above ``k``.
+
+    ``ranked`` are the retrieved items (at most ``k``), best first, and ``scores`` theirs. ``answer``
+    is the reader's, or None without one. ``current_above_stale_at_10`` is defined only where a stale
+    fact is known, ``tie_at_1`` (the two best scores are equal) only where two items were retrieved.
+    """
+    top = ranked[: CUTS[-1]]
+    rank = answer_rank([item.text for item in top], question.answers)
+    metrics = {
+        f"answer_in_top_{cut}": float(rank is not None and rank <= cut) for cut in CUTS if cut <= k
+    }
+    if k >= 10 and question.current is not None and question.stale:
+        positions = [item.position for item in top]
+        metrics["current_above_stale_at_10"] = float(
+            current_above_stale(positions, question.current, question.stale, 10)
+        )
+    if len(top) > 1:
+        metrics["tie_at_1"] = float(scores[0] == scores[1])
+    if answer is not None:
+        metrics["subem"] = float(subem(answer, question.answers))
+    return metrics
+
+
+def summarise(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:
+    """A run's metrics from its per-question rows ``{"question_id", "kind", "metrics": {name: value}}``.
+
+    For each metric ``name``: its mean, and ``name_ci_low``, ``name_ci_high`` (95%) and ``name_n``, the
+    number of questions it is defined for. A metric of zeros and ones has a Wilson interval, any other
+    a bootstrap one. With questions of more than one kind each kind has its own too, as
+    ``name_<kind>``, ``name_<kind>_ci_low`` and so on. What no question has is not there.
+
+    Raises DataError at a NaN or an infinity.
+    """
+    rows = list(rows)
+    kinds = {row["kind"] for row in rows}
+    values: dict[str, list[float]] = defaultdict(list)
+    for row in rows:
+        for name, value in row["metrics"].items():
+            if not math.isfinite(value):
+                raise DataError(
+                    f"Metric {name} of question {row['question_id']} is {value}: a metric must be a "
+                    "finite number, so look for a score or an answer that is none."
+                )
+            values[name].append(value)
+            if len(kinds) > 1:
+                values[f"{name}_{row['kind']}"].append(value)
+    logged: dict[str, float] = {}
+    for name, column in sorted(values.items()):
+        low, high = _interval(column)
+        logged[name] = fmean(column)
+        logged[f"{name}_ci_low"] = low
+        logged[f"{name}_ci_high"] = high
+        logged[f"{name}_n"] = float(len(column))
+    return logged
+
+
+def _interval(column: Sequence[float]) -> tuple[float, float]:
+    if set(column) <= {0.0, 1.0}:
+        return wilson(int(sum(column)), len(column))
+    return bootstrap_mean(np.array(column), seed=0)

@@ -1,0 +1,93 @@
+"""A document of headings, paragraphs, lists and grids, as Markdown or as plain text."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+WIDTH = 100  # columns of a terminal
+
+
+@dataclass(frozen=True)
+class Heading:
+    text: str
+    level: int  # 1 is the document's own
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    text: str
+
+
+@dataclass(frozen=True)
+class Bullets:
+    items: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table of strings; the first column is set flush left, the others flush right."""
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+Block = Heading | Paragraph | Bullets | Grid
+
+
+def to_markdown(blocks: Iterable[Block]) -> str:
+    """The document as GitHub-flavoured Markdown, with its pipe tables aligned."""
+    return "\n\n".join(map(_markdown, blocks)) + "\n"
+
+
+def to_text(blocks: Iterable[Block]) -> str:
+    """The document for a terminal, at most 100 columns wide; a long row name is cut short."""
+    return "\n\n".join(map(_text, blocks)) + "\n"
+
+
+def _markdown(block: Block) -> str:
+    match block:
+        case Heading(text, level):
+            return f"{'#' * level} {text}"
+        case Paragraph(text):
+            return text
+        case Bullets(items):
+            return "\n".join(f"- {item}" for item in items)
+        case Grid(header, rows):
+            cells = [[cell.replace("|", "\\|") for cell in row] for row in (header, *rows)]
+            widths = [max(3, *map(len, column)) for column in zip_longest(*cells, fillvalue="")]
+            rule = [f"{'-' * (width - 1)}{':' if n else '-'}" for n, width in enumerate(widths)]
+            lines = [_aligned(row, widths) for row in cells]
+            return "\n".join(f"| {' | '.join(row)} |" for row in (lines[0], rule, *lines[1:]))
+
+
+def _text(block: Block) -> str:
+    match block:
+        case Heading(text, level):
+            return f"{text}\n{('=', '-', '~')[level - 1] * min(len(text), WIDTH)}"
+        case Paragraph(text):
+            return textwrap.fill(text, WIDTH)
+        case Bullets(items):
+            return "\n".join(
+                textwrap.fill(f"- {item}", WIDTH, subsequent_indent="  ") for item in items
+            )
+        case Grid(header, rows):
+            widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+            widths[0] = max(8, min(widths[0], WIDTH - sum(widths[1:]) - 2 * (len(widths) - 1)))
+            lines = [
+                _aligned((_cut(first, widths[0]), *others), widths)
+                for first, *others in (header, *rows)
+            ]
+            lines.insert(1, ["-" * width for width in widths])
+            return "\n".join("  ".join(line).rstrip() for line in lines)
+
+
+def _aligned(row: Sequence[str], widths: Sequence[int]) -> list[str]:
+    first, *others = row
+    return [first.ljust(widths[0]), *map(str.rjust, others, widths[1:])]
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"

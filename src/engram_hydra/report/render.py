@@ -1,0 +1,139 @@
+"""The report of one data set, as a document for people."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from engram_hydra.report.ablation_table import Row, Table
+from engram_hydra.report.cells import Selection
+from engram_hydra.report.document import Block, Bullets, Grid, Heading, Paragraph
+from engram_hydra.report.estimates import NOT_APPLICABLE, NOT_RUN, Estimate
+from engram_hydra.report.published import Figure
+
+
+@dataclass(frozen=True)
+class Report:
+    """What one data set's report is made of: how its runs were selected, and what they gave."""
+
+    dataset: str
+    k: int
+    reader: str
+    embedder: str
+    selection: Selection
+    tables: Sequence[Table]
+    figures: Sequence[Figure]
+
+
+def document(report: Report) -> list[Block]:
+    """The whole report: its settings, a table for each metric, published figures, what is missing."""
+    blocks = [Heading(f"Ablation table: {report.dataset}", 1), *_settings(report)]
+    for table in report.tables:
+        blocks += _table(table, report.reader)
+    return [*blocks, *_published(report.figures), *_left_out(report.selection), *_not_run(report)]
+
+
+def _settings(report: Report) -> list[Block]:
+    hashes = {
+        run.tags.get("engram.data_sha256", "")[:12] for run in report.selection.cells.values()
+    }
+    text = (
+        f"k = {report.k}, reader {report.reader}, embedder {report.embedder}, "
+        f"data {' '.join(sorted(hashes)) or '(no run)'}. Fractions with 95% intervals in brackets; "
+        "SD and range over the seeds. The last column is a part's cost (full - without it) or its "
+        "gain alone, paired by question."
+    )
+    blocks: list[Block] = [Paragraph(text)]
+    if report.dataset.startswith(("fc_", "synthetic")):
+        blocks.append(
+            Paragraph(
+                "All questions of this set share one context, so every interval is conditional on it."
+            )
+        )
+    if report.reader == "newest":
+        blocks.append(
+            Paragraph(
+                "The reader `newest` resolves conflicts by itself, so its subem decides nothing about "
+                "a memory."
+            )
+        )
+    return blocks
+
+
+def _table(table: Table, reader: str) -> list[Block]:
+    header = ("row", "mean [95%]", "n", "seeds", "SD", "range", "cost or gain [95%]")
+    rows = [
+        (
+            row.label,
+            _shown(row.value),
+            str(row.value.n) if isinstance(row.value, Estimate) else "",
+            row.spread.seeds,
+            "" if row.spread.sd is None else f"{row.spread.sd:.3f}",
+            "" if row.spread.low is None else f"{row.spread.low:.3f}-{row.spread.high:.3f}",
+            _shown(row.contrast, "+") if row.contrast_is else "",
+        )
+        for row in table.rows
+    ]
+    notes = [f"{row.label}: {'; '.join(row.notes)}" for row in table.rows if row.notes]
+    title = f"subem, reader {reader}" if table.metric == "subem" else table.metric
+    return [Heading(title, 2), Grid(header, rows), *([Bullets(notes)] if notes else [])]
+
+
+def _published(figures: Sequence[Figure]) -> list[Block]:
+    if not figures:
+        return []
+    blocks: list[Block] = [
+        Heading("Published figures (indicative)", 2),
+        Paragraph(
+            "Others' figures under their own settings, which differ from ours; never subtracted from "
+            "a measured figure nor tested against one."
+        ),
+    ]
+    for source, group in groupby(figures, lambda figure: figure.table.citation):
+        shown = list(group)
+        table = shown[0].table
+        settings = [f"{name.replace('_', ' ')}: {text}" for name, text in table.setting.items()]
+        blocks += [
+            Heading(source, 3),
+            Grid(("row", "metric", "value"), [(f.name, f.metric, _printed(f)) for f in shown]),
+            Bullets([*settings, table.remark]),
+        ]
+    return blocks
+
+
+def _left_out(selection: Selection) -> list[Block]:
+    """Runs by reason, and declared variants, which stand in no row but BM25's tie rule."""
+    by_reason: dict[str, list[str]] = defaultdict(list)
+    for run, reason in selection.left_out:
+        kind, _, newer = reason.partition(" by ")
+        by_reason[kind].append(run.run_id[:8] + (f" by {newer[:8]}" if newer else ""))
+    for key, run in selection.cells.items():
+        if key.variant not in ("", "bm25_ties_newest"):
+            by_reason[f"variant {key.variant}, in no row here"].append(run.run_id[:8])
+    if not by_reason:
+        return []
+    items = [f"{kind}: {len(ids)} ({', '.join(ids)})" for kind, ids in sorted(by_reason.items())]
+    return [Heading("Runs left out", 2), Bullets(items)]
+
+
+def _not_run(report: Report) -> list[Block]:
+    if not report.tables:
+        return [Heading("Not run", 2), Paragraph("No complete run fits this selection.")]
+    labels = [row.label for row in report.tables[0].rows if _missing(row)]
+    return [Heading("Not run", 2), Bullets(labels)] if labels else []
+
+
+def _missing(row: Row) -> bool:
+    return NOT_RUN in (row.value, row.contrast if row.value == NOT_APPLICABLE else None)
+
+
+def _shown(value: Estimate | str, sign: str = "") -> str:
+    if isinstance(value, str):
+        return value
+    return f"{value.value:{sign}.3f} [{value.low:.3f},{value.high:.3f}]"
+
+
+def _printed(figure: Figure) -> str:
+    return f"{figure.value:.1f} %" if figure.unit == "percent" else f"{figure.value:.3f}"

@@ -1,0 +1,64 @@
+"""What makes two runs the same run, and what a run is called."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from omegaconf import DictConfig, OmegaConf
+
+from engram_hydra.config import ablation_of, constants_of
+from engram_hydra.memories.build import memory_class
+
+
+def seed_of(cfg: DictConfig) -> int | None:
+    """The seed where it can change the result; ``None`` for a deterministic method."""
+    stochastic = memory_class(cfg.method).is_stochastic(constants_of(cfg.method))
+    return int(cfg.seed) if stochastic else None
+
+
+def embedder_of(cfg: DictConfig) -> str:
+    """The embedder's name; ``none`` for a method without vectors."""
+    return str(cfg.embedder.name) if memory_class(cfg.method).uses_vectors else "none"
+
+
+def config_key(cfg: DictConfig) -> str:
+    """Digest of every option that can change the result, and of no other."""
+    identity: Any = OmegaConf.to_container(cfg, resolve=True)
+    del identity["paths"], identity["tracking"]
+    identity["seed"] = seed_of(cfg)
+    if embedder_of(cfg) == "none":
+        del identity["embedder"]
+    else:  # the weights count, not where they were found
+        del identity["embedder"]["path"], identity["embedder"]["package"]
+    return _digest(identity)
+
+
+def run_key(cfg: DictConfig, data_sha256: str, code_sha256: str) -> str:
+    """Digest of all that a run's result follows from: options, data, weights and code."""
+    return _digest([config_key(cfg), data_sha256, code_sha256])
+
+
+def code_sha256() -> str:
+    """Digest of this package's Python files, names and contents."""
+    package = Path(__file__).resolve().parent
+    digest = hashlib.sha256()
+    for file in sorted(package.rglob("*.py")):
+        content = file.read_bytes()
+        digest.update(f"{file.relative_to(package).as_posix()}\0{len(content)}\0".encode())
+        digest.update(content)
+    return digest.hexdigest()
+
+
+def run_name(cfg: DictConfig) -> str:
+    """``coral/no_heirs/fc_mh_6k/seed3``: for people."""
+    seed = seed_of(cfg)
+    last = "deterministic" if seed is None else f"seed{seed}"
+    return f"{cfg.method.name}/{ablation_of(cfg.method)}/{cfg.dataset.name}/{last}"
+
+
+def _digest(value: Any) -> str:
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,226 @@
+"""Runs in MLflow: the only file that imports it."""
+
+from __future__ import annotations
+
+import logging
+import os
+import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from filelock import FileLock
+
+from engram_hydra.errors import EngramError, TrackingError
+
+if TYPE_CHECKING:
+    from mlflow import MlflowClient
+    from omegaconf import DictConfig
+
+    from engram_hydra.datasets.dataset import Dataset
+
+PARAMS_AT_ONCE = 100
+RUNS_AT_ONCE = 1000
+LONGEST_TAG = 5000
+
+log = logging.getLogger(__name__)
+
+
+@dataclass
+class Record:
+    """What one run leaves behind, gathered while it runs and logged when it is over."""
+
+    run_id: str
+    folder: Path
+    metrics: dict[str, float] = field(default_factory=dict)
+    tags: dict[str, str] = field(default_factory=dict)
+
+
+class Store:
+    """One MLflow experiment in one store, made on first use.
+
+    Raises TrackingError where the store can't be opened or written, or is a ``file:`` store.
+    """
+
+    def __init__(self, uri: str, artifacts: str, experiment: str) -> None:
+        _refuse_file_store(uri)
+        self.uri = uri
+        self.client = self._connect(artifacts, experiment)
+
+    @classmethod
+    def of(cls, tracking: DictConfig) -> Store:
+        return cls(tracking.uri, tracking.artifacts, tracking.experiment)
+
+    def _connect(self, artifacts: str, experiment: str) -> MlflowClient:
+        os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
+        os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
+        os.environ.setdefault("MLFLOW_LOGGING_LEVEL", "WARNING")
+        folder = Path(artifacts).parent
+        database = (
+            self.uri.removeprefix("sqlite:///") if self.uri.startswith("sqlite:///") else None
+        )
+        try:
+            Path(artifacts).mkdir(parents=True, exist_ok=True)
+            if database and not Path(database).exists():
+                log.info("making the MLflow store %s, once; this takes some seconds", self.uri)
+            # A fresh SQLite store races: tables and experiment are made by one process.
+            with FileLock(folder / "store.lock"):
+                from mlflow import MlflowClient
+
+                client = MlflowClient(tracking_uri=self.uri)
+                found = client.get_experiment_by_name(experiment)
+                self.experiment_id = (
+                    found.experiment_id
+                    if found
+                    else client.create_experiment(
+                        experiment, artifact_location=Path(artifacts).resolve().as_uri()
+                    )
+                )
+            return client
+        except Exception as error:  # MLflow wraps whatever its database raises
+            raise TrackingError(
+                f"the MLflow store {self.uri} can't be opened for writing ({_first_line(error)}):"
+                " check that tracking.uri and paths.mlruns can be written, or set others."
+            ) from error
+
+    @contextmanager
+    def run(
+        self, name: str, folder: Path, tags: Mapping[str, str], params: Mapping[str, Any]
+    ) -> Iterator[Record]:
+        """A run around the block: all of it is logged, or it is marked FAILED with its traceback.
+
+        Every file in ``folder`` becomes an artifact. ``engram.complete`` is written last of all, so
+        that a run without it is no result.
+        """
+        from mlflow.entities import Param, RunTag
+
+        run = self.client.create_run(self.experiment_id, run_name=name, tags=dict(tags))
+        record = Record(run.info.run_id, folder)
+        try:
+            yield record
+            self._log_metrics(record)
+            rest = [RunTag(key, value) for key, value in record.tags.items()]
+            values = [Param(key, str(value)) for key, value in params.items()]
+            for start in range(0, len(values), PARAMS_AT_ONCE):
+                self.client.log_batch(record.run_id, params=values[start : start + PARAMS_AT_ONCE])
+            self.client.log_batch(record.run_id, tags=rest)
+            log.info("done: run %s (%s)", record.run_id, name)
+            self.client.log_artifacts(record.run_id, str(folder))
+            self.client.set_terminated(record.run_id, "FINISHED")
+            self.client.set_tag(record.run_id, "engram.complete", "true")
+        except BaseException as error:
+            self._fail(record, error)
+            raise
+
+    def _log_metrics(self, record: Record) -> None:
+        import math
+        import time
+
+        from mlflow.entities import Metric
+
+        wrong = [key for key, value in record.metrics.items() if not math.isfinite(value)]
+        if wrong:
+            raise EngramError(
+                f"the metrics {', '.join(wrong)} are not finite numbers; nothing was logged."
+            )
+        now = int(time.time() * 1000)
+        self.client.log_batch(
+            record.run_id, metrics=[Metric(k, float(v), now, 0) for k, v in record.metrics.items()]
+        )
+
+    def _fail(self, record: Record, error: BaseException) -> None:
+        """Mark the run FAILED (KILLED where a person stopped it), with the traceback as tag and log."""
+        killed = not isinstance(error, Exception)
+        trace = "".join(traceback.format_exception(error))
+        log.error("run %s %s:\n%s", record.run_id, "was stopped" if killed else "failed", trace)
+        self.client.set_tag(record.run_id, "engram.error", trace[-LONGEST_TAG:])
+        self.client.log_artifacts(record.run_id, str(record.folder))
+        self.client.set_terminated(record.run_id, "KILLED" if killed else "FAILED")
+
+    def log_dataset(self, run_id: str, dataset: Dataset) -> None:
+        """Show the data set as the run's input, with its digest."""
+        import json
+
+        from mlflow.entities import Dataset as MlflowDataset
+        from mlflow.entities import DatasetInput, InputTag
+
+        profile = {"items": len(dataset.items), "questions": len(dataset.questions)}
+        entity = MlflowDataset(
+            name=dataset.name,
+            digest=dataset.sha256[:36],  # the longest the store takes
+            source_type="local",
+            source=json.dumps({"uri": dataset.source}),
+            profile=json.dumps(profile),
+        )
+        tags = [InputTag("mlflow.data.context", "evaluation")]
+        self.client.log_inputs(run_id, datasets=[DatasetInput(entity, tags)])
+
+    def newest(self, tag: str, value: str) -> str | None:
+        """Id of the newest run whose tag has this value, complete or not."""
+        found = self.client.search_runs(
+            [self.experiment_id],
+            f"tags.`{tag}` = '{value}'",
+            max_results=1,
+            order_by=["attributes.start_time DESC"],
+        )
+        return found[0].info.run_id if found else None
+
+    def runs(self, filter_string: str = "") -> Iterator[Any]:
+        """All runs that match, newest first, page by page."""
+        token = None
+        while True:
+            page = self.client.search_runs(
+                [self.experiment_id],
+                filter_string,
+                max_results=RUNS_AT_ONCE,
+                order_by=["attributes.start_time DESC"],
+                page_token=token,
+            )
+            yield from page
+            token = page.token
+            if not token:
+                return
+
+    def read_artifact(self, run_id: str, name: str) -> str:
+        """The text of one artifact of a run. Raises TrackingError where it is gone."""
+        try:
+            return Path(self.client.download_artifacts(run_id, name)).read_text(encoding="utf-8")
+        except Exception as error:
+            raise TrackingError(
+                f"run {run_id} has no readable artifact {name}: {_first_line(error)}."
+            ) from error
+
+
+def ui_command(uri: str) -> str:
+    """What opens a store in a browser; bare ``mlflow ui`` would open another, empty one."""
+    return f"mlflow ui --backend-store-uri {uri}"
+
+
+def flatten(options: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Nested options as (dotted name, value)."""
+    for key, value in options.items():
+        if isinstance(value, Mapping):
+            yield from flatten(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
+
+
+def _refuse_file_store(uri: str) -> None:
+    if uri.startswith("file:") or "://" not in uri:
+        raise TrackingError(
+            f"tracking.uri={uri} is a file store, which MLflow no longer writes:"
+            " use sqlite:////absolute/path/mlflow.db or a server's http:// address."
+        )
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+
+
+def output_folder() -> Path:
+    """The folder Hydra made for this job; all that is left in it becomes the run's artifacts."""
+    from hydra.core.hydra_config import HydraConfig
+
+    return Path(HydraConfig.get().runtime.output_dir)

@@ -1,0 +1,66 @@
+"""Fixtures shared by all tests."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from workspace import Workspace
+
+
+@pytest.fixture(scope="session")
+def engram_data() -> Path:
+    """The folder of real benchmark data; without it the test is skipped, and says so."""
+    folder = os.environ.get("ENGRAM_DATA")
+    if not folder:
+        pytest.skip("needs the real data: set ENGRAM_DATA to the folder that holds it")
+    path = Path(folder).resolve()
+    if not path.is_dir():
+        pytest.fail(f"ENGRAM_DATA is set to {path}, which is no folder")
+    return path
+
+
+@pytest.fixture(scope="session")
+def golden(engram_data: Path) -> Path:
+    """The folder of the official code's answers, beside the data."""
+    path = engram_data.parent / "golden"
+    if not path.is_dir():
+        pytest.skip(f"needs the golden files in {path}")
+    return path
+
+
+@pytest.fixture(scope="session")
+def published(engram_data: Path) -> Path:
+    """The folder of published rows, beside the data."""
+    path = engram_data.parent / "published"
+    if not path.is_dir():
+        pytest.skip(f"needs the published rows in {path}")
+    return path
+
+
+@pytest.fixture(scope="session")
+def vector_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where all tests keep their vectors: ``ENGRAM_CACHE`` if set, else a folder of this session."""
+    folder = os.environ.get("ENGRAM_CACHE")
+    return Path(folder).resolve() if folder else tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(scope="session")
+def store_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An MLflow database with its tables and nothing else: making one takes seconds, a copy none."""
+    from mlflow import MlflowClient
+
+    file = tmp_path_factory.mktemp("store") / "mlflow.db"
+    MlflowClient(f"sqlite:///{file}").search_experiments()
+    return file
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, store_template: Path, vector_cache: Path) -> Workspace:
+    """An empty folder to run the command line in."""
+    (tmp_path / "mlruns").mkdir()
+    shutil.copy(store_template, tmp_path / "mlruns")
+    return Workspace(tmp_path, vector_cache)

@@ -1,0 +1,107 @@
+"""Metrics of one question and of a run, worked out by hand."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from engram_hydra.datasets.dataset import Item, Question
+from engram_hydra.errors import DataError
+from engram_hydra.metrics.summary import score_question, summarise
+
+ITEMS = [Item(f"i{n}", n, f"{n}. Ada lives in Place{n}.") for n in range(12)]
+QUESTION = Question("q", "Where does Ada live?", ("Place3",), "single_hop", current=3, stale=(1,))
+RANKED = [ITEMS[n] for n in (5, 3, 1, 0, 2, 4, 6, 7, 8, 9)]
+SCORES = [2.0, 2.0, 1.0, 1.0, 1.0, 0.5, 0.0, 0.0, 0.0, 0.0]
+
+
+def row(id_: str, kind: str = "single_hop", **metrics: float) -> dict[str, Any]:
+    return {"question_id": id_, "kind": kind, "metrics": metrics}
+
+
+def test_score_question() -> None:
+    assert score_question(QUESTION, RANKED, SCORES, 10, None) == {
+        "answer_in_top_1": 0,
+        "answer_in_top_5": 1,
+        "answer_in_top_10": 1,
+        "current_above_stale_at_10": 1,
+        "tie_at_1": 1,
+    }
+
+
+def test_no_metric_looks_below_k() -> None:
+    answer_last = [*RANKED[2:], RANKED[1]]
+    for k in (1, 4, 5, 9):
+        metrics = score_question(QUESTION, answer_last, SCORES, k, None)
+        assert {name for name in metrics if name.startswith("answer")} == {
+            f"answer_in_top_{cut}" for cut in (1, 5, 10) if cut <= k
+        }
+        assert not any(metrics[name] for name in metrics if name.startswith("answer"))
+        assert "current_above_stale_at_10" not in metrics
+
+
+def test_undefined_metrics_are_absent() -> None:
+    no_stale = Question("q", "?", ("Place3",), "single_hop", current=3)
+    unknown = Question("q", "?", ("Place3",), "multi_hop")
+    for question in (no_stale, unknown):
+        assert "current_above_stale_at_10" not in score_question(question, RANKED, SCORES, 10, None)
+    assert "tie_at_1" not in score_question(QUESTION, RANKED[:1], SCORES[:1], 10, None)
+    assert score_question(QUESTION, RANKED, [3.0, 2.0], 10, None)["tie_at_1"] == 0
+
+
+def test_stale_above_current_counts_as_zero() -> None:
+    ranked = [ITEMS[n] for n in (1, 3)]
+    metrics = score_question(QUESTION, ranked, [2.0, 1.0], 10, None)
+    assert metrics["current_above_stale_at_10"] == 0
+    assert metrics["answer_in_top_5"] == 1
+
+
+@pytest.mark.parametrize(("answer", "subem"), [("It is place3.", 1), ("Place1", 0), ("", 0)])
+def test_subem_only_with_a_reader(answer: str, subem: int) -> None:
+    assert score_question(QUESTION, RANKED, SCORES, 10, answer)["subem"] == subem
+    assert "subem" not in score_question(QUESTION, RANKED, SCORES, 10, None)
+
+
+def test_summarise_one_kind() -> None:
+    # Wilson by hand for 1 of 2: centre 1/2, half-width z/(n + z²) * sqrt(n/4 + z²/4).
+    z = 1.959963984540054
+    half = z / (2 + z**2) * math.sqrt(2 / 4 + z**2 / 4)
+    logged = summarise([row("a", m=1.0), row("b", m=0.0, other=1.0)])
+    assert logged["m"] == 0.5
+    assert logged["m_n"] == 2
+    assert logged["m_ci_low"] == pytest.approx(0.5 - half, abs=1e-12)
+    assert logged["m_ci_high"] == pytest.approx(0.5 + half, abs=1e-12)
+    assert logged["other"] == 1
+    assert logged["other_n"] == 1
+    assert len(logged) == 8  # nothing per kind
+
+
+def test_summarise_several_kinds() -> None:
+    logged = summarise(
+        [row("a", m=1.0, c=1.0), row("b", m=1.0), row("c", "two_hop", m=0.0), row("d", "two_hop")]
+    )
+    assert logged["m"] == pytest.approx(2 / 3)
+    assert (logged["m_single_hop"], logged["m_single_hop_n"]) == (1, 2)
+    assert (logged["m_two_hop"], logged["m_two_hop_n"]) == (0, 1)
+    assert logged["m_two_hop_ci_low"] == 0
+    assert logged["c_single_hop_n"] == 1
+    assert not any(name.startswith("c_two_hop") for name in logged)  # n = 0 is not logged
+
+
+def test_graded_metrics_are_bootstrapped() -> None:
+    values = [0.1, 0.5, 0.9, 0.7]
+    logged = summarise([row(str(n), g=value) for n, value in enumerate(values)])
+    assert logged["g"] == pytest.approx(0.55)
+    assert 0.1 <= logged["g_ci_low"] < 0.55 < logged["g_ci_high"] <= 0.9
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+def test_summarise_refuses_what_is_no_number(bad: float) -> None:
+    with pytest.raises(DataError, match="Metric m of question b"):
+        summarise([row("a", m=1.0), row("b", m=bad)])
+
+
+def test_summarise_nothing() -> None:
+    assert summarise([]) == {}

@@ -1,0 +1,63 @@
+"""A factory of made-up runs, small enough to work out by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from engram_hydra.metrics.summary import summarise
+from engram_hydra.report.cells import Run
+
+SHA = "a" * 64
+
+
+def _run(
+    method: str = "coral",
+    ablation: str = "none",
+    seed: int | str = "deterministic",
+    *,
+    columns: Mapping[str, Sequence[float]] | None = None,
+    ids: Sequence[str] | None = None,
+    run_id: str | None = None,
+    started: int = 0,
+    logged: Mapping[str, float] | None = None,
+    **tags: str,
+) -> Run:
+    """A run that logged ``columns`` (metric to one value per question), as the runner would."""
+    columns = {"answer_in_top_1": [1.0, 0.0]} if columns is None else columns
+    size = max(map(len, columns.values()), default=0)
+    rows: list[dict[str, Any]] = [
+        {
+            "question_id": ids[n] if ids else f"q{n}",
+            "kind": "single_hop",
+            "metrics": {name: values[n] for name, values in columns.items()},
+        }
+        for n in range(size)
+    ]
+    defaults = {
+        "method": method,
+        "ablation": ablation,
+        "seed": str(seed),
+        "dataset": "fc_sh_6k",
+        "embedder": "none" if method == "bm25" else "minilm",
+        "reader": "newest",
+        "k": "10",
+        "data_sha256": SHA,
+        "variant": "",
+        "exploratory": "false",
+        "complete": "true",
+    }
+    return Run(
+        run_id=run_id or f"{method}.{ablation}.{seed}",
+        started=started,
+        tags={f"engram.{name}": value for name, value in {**defaults, **tags}.items()},
+        metrics=summarise(rows) if logged is None else logged,
+        per_question=lambda: rows,
+    )
+
+
+@pytest.fixture(scope="session")
+def make_run() -> Callable[..., Run]:
+    return _run

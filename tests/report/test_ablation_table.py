@@ -1,0 +1,266 @@
+"""The ablation table from made-up runs, every expected figure worked out by hand."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engram_hydra.errors import DataError
+from engram_hydra.report.ablation_table import Row, ablation_tables
+from engram_hydra.report.cells import Run, select
+from engram_hydra.report.estimates import Estimate, seed_list
+
+M = "answer_in_top_1"
+Make = Callable[..., Run]
+
+
+def rows(runs: list[Run], metric: str = M) -> dict[str, Row]:
+    selection = select(
+        runs, dataset="fc_sh_6k", data_sha256=None, k=10, reader="newest", embedder="minilm"
+    )
+    [table] = [table for table in ablation_tables(selection) if table.metric == metric]
+    return {row.label: row for row in table.rows}
+
+
+def full(make_run: Make) -> list[Run]:
+    """Three questions, two seeds: means 2/3 and 1/3, per question 1, 1/2, 0."""
+    return [
+        make_run(seed=0, columns={M: [1, 1, 0]}),
+        make_run(seed=1, columns={M: [1, 0, 0]}),
+    ]
+
+
+def test_order_of_rows(make_run: Make) -> None:
+    runs = [
+        make_run("zeta"),
+        make_run("alpha", "no_sauce"),
+        make_run("coral", "no_calc+no_heirs"),
+        make_run("bm25", variant="bm25_ties_newest"),
+        make_run("tide", variant="tide_w_0"),
+    ]
+    assert list(rows(runs)) == [
+        "Coral (as shipped)",
+        "no heirs",
+        "no calcification",
+        "no immune response",
+        "no feeding",
+        "no resistance",
+        "fixed threshold",
+        "no settling noise",
+        "heirs alone",
+        "calcification alone",
+        "Tide",
+        "Dense",
+        "BM25, ties oldest",
+        "BM25, ties newest",
+        "random ranking",
+        "oracle displacement",
+        "alpha, no_sauce",
+        "coral, no_calc+no_heirs",
+        "zeta",
+    ]
+    table = rows(runs)
+    assert isinstance(table["BM25, ties newest"].value, Estimate)
+    assert table["BM25, ties oldest"].value == table["Tide"].value == "not run"
+
+
+def test_mean_over_seeds(make_run: Make) -> None:
+    row = rows(full(make_run))["Coral (as shipped)"]
+    assert isinstance(row.value, Estimate)
+    assert row.value.value == pytest.approx(1 / 2)
+    # Resampled means of (1, 1/2, 0) have P(0) = P(1) = 1/27 > 2.5%, so the interval is all of it.
+    assert (row.value.low, row.value.high, row.value.n) == (0, 1, 3)
+    assert row.spread.seeds == "0-1"
+    assert row.spread.sd == pytest.approx((1 / 3) / math.sqrt(2))
+    assert (row.spread.low, row.spread.high) == pytest.approx((1 / 3, 2 / 3))
+    assert row.notes == ("seed 2-4 not run",)
+
+
+def test_cost_on_the_same_seeds(make_run: Make) -> None:
+    ablated = [
+        make_run("coral", "no_heirs", 0, columns={M: [1, 0, 0]}),
+        make_run("coral", "no_heirs", 1, columns={M: [0, 0, 0]}),
+    ]
+    row = rows(full(make_run) + ablated)["no heirs"]
+    # Differences 1/2, 1/2, 0: a resample is all zeros with P = 1/27 and all halves with P = 8/27.
+    assert row.contrast == Estimate(pytest.approx(1 / 3), 0, 0.5, 3)  # type: ignore[arg-type]
+    assert row.contrast_is == "full - no_heirs"
+
+
+def test_only_common_seeds_are_paired(make_run: Make) -> None:
+    ablated = [
+        make_run("coral", "no_heirs", 1, columns={M: [0, 0, 0]}),
+        make_run("coral", "no_heirs", 2, columns={M: [1, 1, 1]}),
+    ]
+    row = rows(full(make_run) + ablated)["no heirs"]
+    assert isinstance(row.contrast, Estimate)
+    assert row.contrast.value == pytest.approx(1 / 3)  # seed 1 alone: (1, 0, 0) - (0, 0, 0)
+    assert row.notes == ("seed 0,3-4 not run", "difference on the common seeds 1 only")
+
+
+def test_no_common_seed(make_run: Make) -> None:
+    row = rows([*full(make_run), make_run("coral", "no_heirs", 4, columns={M: [0, 0, 0]})])[
+        "no heirs"
+    ]
+    assert row.contrast == "n/a"
+    assert "not paired: no common seed (seeds 0-1 against 4)" in row.notes
+
+
+def test_deterministic_ablation_meets_the_seed_means(make_run: Make) -> None:
+    ablated = make_run("coral", "no_settling_noise", columns={M: [1, 1, 1]})
+    row = rows([*full(make_run), ablated])["no settling noise"]
+    # 1, 1/2, 0 against 1, 1, 1: differences 0, -1/2, -1.
+    assert row.contrast == Estimate(pytest.approx(-1 / 2), -1, 0, 3)  # type: ignore[arg-type]
+    assert row.spread.seeds == "det."
+    assert row.notes == ()
+
+
+def test_what_was_not_run(make_run: Make) -> None:
+    table = rows(full(make_run))
+    for label in ("no heirs", "heirs alone"):
+        assert table[label].contrast == "not run"
+    assert table["no heirs"].value == "not run"
+    assert table["no heirs"].notes == ()
+    assert table["heirs alone"].value == "n/a"
+    assert table["heirs alone"].notes == ("no_calc not run", "no_immune not run")
+    ablated_only = rows([make_run("coral", "no_heirs", columns={M: [1, 0]})])["no heirs"]
+    assert ablated_only.contrast == "not run"
+    assert ablated_only.notes == ("full not run",)
+
+
+def test_one_run_stands_with_its_logged_interval(make_run: Make) -> None:
+    def unread() -> list[dict[str, object]]:
+        raise AssertionError("one run needs no per-question file")
+
+    logged = {M: 0.44, f"{M}_ci_low": 0.35, f"{M}_ci_high": 0.54, f"{M}_n": 100.0}
+    runs = [
+        replace(make_run("dense", logged=logged), per_question=unread),
+        replace(make_run("random", seed=3, logged=logged), per_question=unread),
+    ]
+    table = rows(runs)
+    for label, seeds, notes in (
+        ("Dense", "det.", ()),
+        ("random ranking", "3", ("seed 0-2,4 not run",)),
+    ):
+        assert table[label].value == Estimate(0.44, 0.35, 0.54, 100)
+        assert table[label].spread.seeds == seeds
+        assert table[label].spread.sd is None
+        assert table[label].notes == notes
+
+
+def test_gains_alone_and_redundancy(make_run: Make) -> None:
+    """Each part does the whole work alone, so neither is missed: both must be called redundant."""
+    good, bad = [1.0] * 9 + [0.0], [0.0] * 10
+    runs = [
+        make_run("coral", ablation, seed, columns={M: bad if ablation == "no_immune" else good})
+        for ablation in ("none", "no_heirs", "no_calc", "no_immune")
+        for seed in range(5)
+    ]
+    table = rows(runs)
+    for label, formula in (
+        ("heirs alone", "no_calc - no_immune"),
+        ("calcification alone", "no_heirs - no_immune"),
+    ):
+        row = table[label]
+        assert isinstance(row.contrast, Estimate)
+        assert row.contrast.value == pytest.approx(0.9)
+        assert row.contrast_is == formula
+        assert row.notes == (
+            "redundant: alone it gains 90.0 points, but taking it off the whole shows no cost "
+            "(+0.0 points)",
+        )
+    assert table["no heirs"].contrast == Estimate(0, 0, 0, 10)
+    assert any("by construction" in note for note in table["no immune response"].notes)
+
+
+def test_a_part_that_is_missed_is_not_redundant(make_run: Make) -> None:
+    good, bad = [1.0] * 9 + [0.0], [0.0] * 10
+    columns = {"none": good, "no_calc": good, "no_heirs": bad, "no_immune": bad}
+    runs = [make_run("coral", name, columns={M: values}) for name, values in columns.items()]
+    table = rows(runs)
+    assert table["heirs alone"].notes == table["calcification alone"].notes == ()
+
+
+def test_questions_must_match(make_run: Make) -> None:
+    other = {"ids": ["q0", "q1", "x9"], "columns": {M: [0, 0, 0]}}
+    with pytest.raises(DataError, match=r"can't be paired .*q2 first"):
+        rows([*full(make_run), make_run("coral", "no_heirs", 0, **other)])
+    with pytest.raises(DataError, match=r"coral\.none\.0 and coral\.none\.2"):
+        rows([*full(make_run), make_run("coral", "none", 2, **other)])
+
+
+def test_questions_are_paired_by_id_not_by_line(make_run: Make) -> None:
+    ablated = [
+        make_run("coral", "no_heirs", 0, ids=["q2", "q1", "q0"], columns={M: [0, 1, 1]}),
+        make_run("coral", "no_heirs", 1, ids=["q2", "q1", "q0"], columns={M: [0, 0, 1]}),
+    ]
+    assert rows(full(make_run) + ablated)["no heirs"].contrast == Estimate(0, 0, 0, 3)
+
+
+def test_bad_numbers_are_refused(make_run: Make) -> None:
+    nan = {M: math.nan, f"{M}_ci_low": 0.0, f"{M}_ci_high": 1.0, f"{M}_n": 2.0}
+    with pytest.raises(DataError, match=r"Run dense.* has no finite answer_in_top_1 "):
+        rows([make_run("dense", logged=nan)])
+    with pytest.raises(DataError, match="no finite answer_in_top_1_ci_low"):
+        rows([make_run("dense", logged={M: 0.5})])
+    damaged = [make_run(seed=0), make_run(seed=1, columns={M: [math.nan, 0]}, logged={M: 0.5})]
+    with pytest.raises(DataError, match="per-question file"):
+        rows(damaged)
+
+
+def test_a_file_that_disagrees_with_the_log_is_refused(make_run: Make) -> None:
+    runs = full(make_run)
+    runs[1] = replace(runs[1], metrics={**runs[1].metrics, M: 0.9})
+    with pytest.raises(DataError, match=r"coral\.none\.1 gives 0\.333"):
+        rows(runs)
+
+
+def test_a_question_that_stands_twice_is_refused(make_run: Make) -> None:
+    twice = make_run(seed=1, ids=["q0", "q0", "q1"], columns={M: [1, 1, 1]})
+    with pytest.raises(DataError, match="per-question file"):
+        rows([make_run(seed=0), twice])
+
+
+def test_a_metric_that_one_run_lacks(make_run: Make) -> None:
+    both = {M: [1, 0], "subem": [1, 1]}
+    runs = [make_run(seed=0, columns=both), make_run(seed=1), make_run("dense")]
+    table = rows(runs, "subem")
+    assert table["Dense"].value == "n/a"
+    assert table["Dense"].notes == ("subem not logged on seed det.",)
+    assert table["Coral (as shipped)"].spread.seeds == "0"
+    assert "subem not logged on seed 1" in table["Coral (as shipped)"].notes
+
+
+def test_a_metric_defined_on_some_questions_only(make_run: Make) -> None:
+    """Rows whose questions lack the metric are not zeros: n and the mean leave them out."""
+
+    def rows_of(values: dict[str, float]) -> list[dict[str, object]]:
+        ids = ("q0", "q1", "q2")
+        return [
+            {"question_id": i, "kind": "x", "metrics": {M: values[i]} if i in values else {}}
+            for i in ids
+        ]
+
+    runs = [
+        replace(
+            make_run(seed=seed, columns={M: [1.0, float(seed)]}),
+            per_question=lambda seed=seed: rows_of({"q0": 1.0, "q2": float(seed)}),
+        )
+        for seed in (0, 1)
+    ]
+    value = rows(runs)["Coral (as shipped)"].value
+    assert isinstance(value, Estimate)
+    assert (value.value, value.n) == (0.75, 2)
+
+
+@given(st.sets(st.integers(0, 30), min_size=1))
+def test_seed_list_can_be_read_back(seeds: set[int]) -> None:
+    spans = [list(map(int, span.split("-"))) for span in seed_list(map(str, seeds)).split(",")]
+    assert {n for span in spans for n in range(span[0], span[-1] + 1)} == seeds
+    assert all(a[-1] + 1 < b[0] for a, b in pairwise(spans))

@@ -1,0 +1,92 @@
+"""Which runs stand in a table, and what is said of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from engram_hydra.errors import ConfigError
+from engram_hydra.report.cells import CellKey, Run, Selection, select
+
+OTHER_SHA = "b" * 64
+
+
+def chosen(runs: list[Run], **changes: Any) -> Selection:
+    wanted = {"dataset": "fc_sh_6k", "data_sha256": None, "k": 10, "reader": "newest"}
+    return select(runs, **{**wanted, "embedder": "minilm", **changes})
+
+
+def test_newest_complete_run_of_a_cell(make_run: Callable[..., Run]) -> None:
+    runs = [
+        make_run(seed=0, run_id="old", started=1),
+        make_run(seed=0, run_id="new", started=3),
+        make_run(seed=0, run_id="killed", started=4, complete=""),
+        make_run(seed=1, run_id="other-seed", started=2),
+        make_run(ablation="no_heirs", seed=0, run_id="ablation"),
+        make_run(seed=0, run_id="variant", variant="curve"),
+    ]
+    for order in (runs, runs[::-1]):
+        selection = chosen(order)
+        assert {key: run.run_id for key, run in selection.cells.items()} == {
+            CellKey("coral", "none", "", "0"): "new",
+            CellKey("coral", "none", "", "1"): "other-seed",
+            CellKey("coral", "no_heirs", "", "0"): "ablation",
+            CellKey("coral", "none", "curve", "0"): "variant",
+        }
+        reasons = {run.run_id: reason for run, reason in selection.left_out}
+        assert reasons == {"old": "superseded by new", "killed": "incomplete"}
+
+
+@pytest.mark.parametrize(
+    ("tags", "reason"),
+    [
+        ({"complete": "false"}, "incomplete"),
+        ({"exploratory": "true"}, "exploratory"),
+        ({"audit": "true"}, "audit"),
+        ({"k": "5"}, "other k"),
+        ({"reader": "none"}, "other reader"),
+        ({"embedder": "bge_small"}, "other embedder"),
+    ],
+)
+def test_left_out(make_run: Callable[..., Run], tags: dict[str, str], reason: str) -> None:
+    selection = chosen([make_run("dense", **tags), make_run("tide", audit="false")])
+    assert [key.method for key in selection.cells] == ["tide"]
+    assert [(run.run_id, why) for run, why in selection.left_out] == [
+        ("dense.none.deterministic", reason)
+    ]
+
+
+def test_other_data_sets_are_passed_over_in_silence(make_run: Callable[..., Run]) -> None:
+    selection = chosen([make_run(dataset="fc_mh_6k", data_sha256=OTHER_SHA)])
+    assert selection == Selection({}, [])
+
+
+def test_a_method_without_vectors_goes_with_any_embedder(make_run: Callable[..., Run]) -> None:
+    runs = [make_run("bm25"), make_run("dense"), make_run("dense", embedder="bge_small")]
+    for embedder in ("minilm", "bge_small"):
+        cells = chosen(runs, embedder=embedder).cells
+        assert {key.method for key in cells} == {"bm25", "dense"}
+        [dense] = [run for key, run in cells.items() if key.method == "dense"]
+        assert dense.tags["engram.embedder"] == embedder
+
+
+def test_versions_of_the_data_are_never_mixed(make_run: Callable[..., Run]) -> None:
+    runs = [make_run("bm25"), make_run("tide", data_sha256=OTHER_SHA)]
+    with pytest.raises(ConfigError, match=f"{'a' * 64}, {OTHER_SHA}"):
+        chosen(runs)
+    selection = chosen(runs, data_sha256=OTHER_SHA)
+    assert [key.method for key in selection.cells] == ["tide"]
+    assert [reason for _, reason in selection.left_out] == ["other data hash"]
+
+
+def test_unfit_runs_raise_no_question_of_versions(make_run: Callable[..., Run]) -> None:
+    unfit = [
+        make_run("tide", data_sha256=OTHER_SHA, exploratory="true"),
+        make_run("tide", data_sha256=OTHER_SHA, complete="false"),
+        make_run("bm25", data_sha256=OTHER_SHA, variant="serial_strip"),
+    ]
+    selection = chosen([make_run("bm25"), *unfit])
+    assert [key.method for key in selection.cells] == ["bm25"]
+    assert len(selection.left_out) == 3

@@ -1,0 +1,49 @@
+"""Grids line up, fit a terminal, and survive a Markdown parser's rules."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engram_hydra.report.document import Bullets, Grid, Heading, Paragraph, to_markdown, to_text
+
+
+def test_markdown() -> None:
+    grid = Grid(("row", "value"), [("a|b", "0.5"), ("c", "not run")])
+    assert to_markdown([Heading("Title", 2), Paragraph("Text."), grid, Bullets(["x"])]) == (
+        "## Title\n\n"
+        "Text.\n\n"
+        "| row  |   value |\n"
+        "| ---- | ------: |\n"
+        "| a\\|b |     0.5 |\n"
+        "| c    | not run |\n\n"
+        "- x\n"
+    )
+
+
+def test_text() -> None:
+    grid = Grid(("row", "value"), [("a", "0.5"), ("long name", "not run")])
+    assert to_text([Heading("Title", 1), grid]) == (
+        "Title\n"
+        "=====\n\n"
+        "row          value\n"
+        "---------  -------\n"
+        "a              0.5\n"
+        "long name  not run\n"
+    )
+
+
+words = st.text(alphabet="ab ", min_size=1, max_size=130)
+
+
+@given(words, st.lists(st.text(alphabet="xyz", max_size=10), min_size=1, max_size=5))
+def test_text_fits_a_terminal(name: str, cells: list[str]) -> None:
+    columns = len(cells)
+    grid = Grid(("row", *["c"] * columns), [(name, *cells), ("b", *cells)])
+    text = to_text([Paragraph(name), grid, Bullets([name])])
+    assert max(map(len, text.split("\n"))) <= 100
+
+
+def test_a_long_row_name_is_visibly_cut() -> None:
+    text = to_text([Grid(("row", "value"), [("m" * 200, "0.500")])])
+    assert f"{'m' * 92}…  0.500" in text

@@ -1,0 +1,130 @@
+"""The report as people and tools read it."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from engram_hydra.report.ablation_table import ablation_tables
+from engram_hydra.report.cells import Run, select
+from engram_hydra.report.document import to_markdown, to_text
+from engram_hydra.report.published import beside, load_published
+from engram_hydra.report.render import Report, document
+from engram_hydra.report.tidy_csv import to_csv
+
+PUBLISHED = Path(__file__).parents[2] / "conf" / "published"
+
+
+def report(runs: list[Run], dataset: str = "fc_sh_6k", k: int = 10) -> Report:
+    chosen = select(
+        runs, dataset=dataset, data_sha256=None, k=k, reader="newest", embedder="minilm"
+    )
+    figures = beside(load_published(PUBLISHED), dataset)
+    return Report(dataset, k, "newest", "minilm", chosen, ablation_tables(chosen), figures)
+
+
+@pytest.fixture(scope="module")
+def example(make_run: Callable[..., Run]) -> Report:
+    both = {"answer_in_top_1": [1, 0], "subem": [1, 1]}
+    runs = [make_run(seed=seed, columns=both) for seed in range(5)]
+    runs += [make_run("coral", "no_heirs", seed, columns=both) for seed in (0, 1, 3, 4)]
+    runs += [make_run("coral", "no_settling_noise", columns=both)]
+    runs += [make_run("tide", columns=both, variant="tide_w_0", run_id="variant-of-tide")]
+    runs += [make_run("a_user's_method_with_quite_a_long_name", columns=both)]
+    runs += [make_run("dense", complete="false", run_id="0123456789abcdef")]
+    runs += [make_run("bm25", started=1, run_id="newer-run-of-bm25", columns=both)]
+    runs += [make_run("bm25", started=0, run_id="older-run-of-bm25", columns=both)]
+    return report(runs)
+
+
+def test_text_fits_a_terminal(example: Report) -> None:
+    text = to_text(document(example))
+    assert max(map(len, text.split("\n"))) <= 100
+    # Wilson of 1 of 2 is [0.0945, 0.9055].
+    assert "BM25, ties oldest" in text
+    line = next(line for line in text.split("\n") if line.startswith("BM25, ties oldest"))
+    assert line.split() == ["BM25,", "ties", "oldest", "0.500", "[0.095,0.905]", "2", "det."]
+
+
+def test_markdown_has_a_table_for_each_metric(example: Report) -> None:
+    text = to_markdown(document(example))
+    headings = [line for line in text.split("\n") if line.startswith("#")]
+    assert headings == [
+        "# Ablation table: fc_sh_6k",
+        "## answer_in_top_1",
+        "## subem, reader newest",
+        "## Published figures (indicative)",
+        "### MemoryAgentBench, arXiv 2507.05257 (ICLR 2026), v4, Tables 5 and 10",
+        "## Runs left out",
+        "## Not run",
+    ]
+    [line] = [line for line in text.split("\n") if line.startswith("| no heirs")][:1]
+    assert [cell.strip() for cell in line.strip("|").split("|")] == [
+        "no heirs",
+        "0.500 [0.000,1.000]",
+        "2",
+        "0-1,3-4",
+        "0.000",
+        "0.500-0.500",
+        "+0.000 [0.000,0.000]",
+    ]
+    assert "no heirs: seed 2 not run; difference on the common seeds 0-1,3-4 only" in text
+    assert "share one context" in text
+
+
+def test_what_is_missing_is_said(example: Report) -> None:
+    text = to_markdown(document(example))
+    left_out, not_run = text.split("## Runs left out")[1].split("## Not run")
+    assert left_out.strip().split("\n") == [
+        "- incomplete: 1 (01234567)",
+        "- superseded: 1 (older-ru by newer-ru)",
+        "- variant tide_w_0, in no row here: 1 (variant-)",
+    ]
+    assert not_run.strip().split("\n") == [
+        "- no calcification",
+        "- no immune response",
+        "- no feeding",
+        "- no resistance",
+        "- fixed threshold",
+        "- heirs alone",
+        "- calcification alone",
+        "- Tide",
+        "- Dense",
+        "- BM25, ties newest",
+        "- random ranking",
+        "- oracle displacement",
+    ]
+
+
+def test_a_row_with_a_value_counts_as_run(make_run: Callable[..., Run]) -> None:
+    text = to_markdown(document(report([make_run("coral", "no_heirs")])))
+    not_run = text.split("## Not run")[1].split("\n")
+    assert "- Coral (as shipped)" in not_run
+    assert "- no heirs" not in not_run
+
+
+def test_csv(example: Report) -> None:
+    lines = list(csv.DictReader(io.StringIO(to_csv(example))))
+    measured = [line for line in lines if line["source"] == "measured"]
+    assert len(measured) == 2 * 17
+    heirs = next(line for line in measured if line["row"] == "no heirs")
+    assert (heirs["value"], heirs["n"], heirs["seeds"]) == ("0.5", "2", "0-1,3-4")
+    assert (heirs["contrast"], heirs["contrast_is"]) == ("0.0", "full - no_heirs")
+    tide = next(line for line in measured if line["row"] == "Tide")
+    assert (tide["value"], tide["ci_low"], tide["n"], tide["contrast"]) == ("not run", "", "", "")
+    cited = [line for line in lines if line["source"] != "measured"]
+    assert {(line["row"], line["value"], line["unit"]) for line in cited} == {
+        ("GPT-4o", "92.0", "percent"),
+        ("o4-mini", "100.0", "percent"),
+    }
+    assert all(line["reader"] and line["k"] and not line["ci_low"] for line in cited)
+
+
+def test_nothing_was_run() -> None:
+    empty = report([], "synthetic")
+    assert "No complete run fits this selection." in to_text(document(empty))
+    assert to_csv(empty).count("\n") == 1

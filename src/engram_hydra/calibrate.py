@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import itertools
 import logging
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import fields
@@ -89,7 +90,8 @@ def calibrate(cfg: DictConfig) -> None:
             base = constants | chosen | dict(step.get("set", {}))
             points = list(grid_points(step.grid))
             tried = pool.map(partial(_try, name, base, samples), points, chunksize=4)
-            scores = list(tqdm(tried, f"{name} step {number}", len(points), disable=None))
+            every = 1 if sys.stderr.isatty() else 30
+            scores = list(tqdm(tried, f"{name} step {number}", len(points), mininterval=every))
             best = best_point(step.grid, points, scores)
             chosen |= points[best]
             _write(Path(cfg.evidence) / f"{name}_step{number}.csv", points, scores)

@@ -42,6 +42,9 @@ def hydra_command(task: Callable[[DictConfig], Any], config_name: str) -> None:
         hydra.main(version_base="1.3", config_path=conf_dir(), config_name=config_name)(job)()
         if failures:
             raise failures[0]
+    except BrokenPipeError:  # whoever read the output, such as head, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
     except ConfigError as error:
         sys.exit(_say(str(error), USAGE_ERROR))
     except EngramError as error:

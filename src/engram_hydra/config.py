@@ -126,8 +126,8 @@ class FactConsolidation(Dataset):
 
 @dataclass
 class Synthetic(Dataset):
-    facts: int = number(MISSING, ge=1)
-    conflict_rate: float = number(MISSING, ge=0, lt=1)
+    facts: int = number(MISSING, ge=20, le=200_000)
+    conflict_rate: float = number(MISSING, ge=0, le=0.9)
     single_hop: int = number(MISSING, ge=0)
     two_hop: int = number(MISSING, ge=0)
     # 10000 to 10009 belong to the calibration; no scored run may see them.

@@ -5,12 +5,8 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from math import comb
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
@@ -24,10 +20,8 @@ from engram_hydra.environment import environment, peak_memory_mib, reset_peak_me
 from engram_hydra.fairness import audit_reads, blind, check_rankings
 from engram_hydra.memories.build import build_memory, memory_class
 from engram_hydra.memories.memory import Hit, Memory
-from engram_hydra.metrics.summary import CUTS, score_question, summarise
-from engram_hydra.metrics.tokens import count_tokens
-from engram_hydra.metrics.trec import qrels_lines, run_lines
 from engram_hydra.run_key import code_sha256, embedder_of, run_key, run_name, seed_of
+from engram_hydra.scoring import Ranking, score
 from engram_hydra.tracking import Record, Store, flatten, output_folder, ui_command
 
 log = logging.getLogger(__name__)
@@ -41,42 +35,30 @@ def run(cfg: DictConfig) -> str:
     """
     validate(cfg)
     seed = seed_of(cfg)
-    identity = _identity(cfg, seed)
-    data = load_dataset(cfg.dataset, Path(cfg.paths.data) if cfg.paths.data else None)
+    tags = _identity(cfg, seed)
     reset_peak_memory()
+    data = load_dataset(cfg.dataset, Path(cfg.paths.data) if cfg.paths.data else None)
     embedder, embed_seconds = _embed(cfg, data)
     memory = build_memory(cfg.method, embedder, seed)
     store = Store.of(cfg.tracking)
+    tags |= _same_run(cfg, data, tags["engram.code_sha256"], store)
 
-    key = run_key(cfg, data.sha256, identity["engram.code_sha256"])
-    identity |= {
-        "engram.run_key": key,
-        "engram.data_sha256": data.sha256,
-        "engram.n_questions": str(len(data.questions)),
-        "engram.supersedes": store.newest("engram.run_key", key) or "",
-    }
-    with store.run(run_name(cfg), output_folder(), identity, _params(cfg)) as record:
+    with store.run(run_name(cfg), output_folder(), tags, _params(cfg)) as record:
         store.log_dataset(record.run_id, data)
-        record.metrics["embed_seconds"] = embed_seconds
         rankings = _write_and_read(cfg, data, memory, record)
-        _score(cfg, data, rankings, record)
+        scored = score(data, rankings, k=cfg.k, reader=cfg.reader.name, tag=cfg.method.name)
+        record.metrics |= scored.metrics
+        record.metrics["embed_seconds"] = embed_seconds
         if embedder is not None:
             texts = [item.text for item in data.items]
             record.metrics["truncated_fraction"] = embedder.truncated_fraction(texts)
-        peak = peak_memory_mib()
-        if peak is not None:
+        if (peak := peak_memory_mib()) is not None:
             record.metrics["peak_memory_mib"] = peak
-    if not identity["engram.sweep_id"]:
+        for name, text in {**scored.files, **_provenance(cfg)}.items():
+            (record.folder / name).write_text(text, encoding="utf-8")
+    if not tags["engram.sweep_id"]:
         log.info("look at it with: %s", ui_command(store.uri))
     return record.run_id
-
-
-@dataclass(frozen=True)
-class Ranking:
-    """What one question got: items of the data set, best first, with their scores."""
-
-    items: list[Item]
-    scores: list[float]
 
 
 def _embed(cfg: DictConfig, data: Dataset) -> tuple[Embedder | None, float]:
@@ -123,72 +105,8 @@ def _unblind(
     ]
 
 
-def _score(cfg: DictConfig, data: Dataset, rankings: Sequence[Ranking], record: Record) -> None:
-    """Answer, score each question, and leave rankings, metrics and gold as files and numbers."""
-    answers = _answers(cfg.reader.name, data, rankings)
-    rows: list[dict[str, Any]] = [
-        {
-            "question_id": question.id,
-            "kind": question.kind,
-            "items": [item.id for item in ranking.items],
-            "scores": [float(f"{score:.6g}") for score in ranking.scores],
-            "metrics": score_question(question, ranking.items, ranking.scores, cfg.k, answer),
-            "answer": answer,
-        }
-        for question, ranking, answer in zip(data.questions, rankings, answers, strict=True)
-    ]
-    record.metrics |= summarise(rows)
-    record.metrics["k_over_n"] = min(cfg.k / len(data.items), 1.0)
-    tokens = _tokens(rankings)
-    record.metrics["context_tokens"] = fmean(
-        sum(tokens[item.id] for item in ranking.items) for ranking in rankings
-    )
-
-    ranked = {row["question_id"]: row["items"] for row in rows}
-    qrels = list(qrels_lines(data.questions, data.items, ranked))
-    record.metrics |= _chance(qrels, len(data.questions), len(data.items), cfg.k)
-    _write_lines(record, "per_question.jsonl", [json.dumps(r, ensure_ascii=False) for r in rows])
-    _write_lines(record, "run.trec", list(run_lines(ranked, len(data.items), cfg.method.name)))
-    _write_lines(record, "qrels.trec", qrels)
-    _write_lines(record, "config.yaml", [OmegaConf.to_yaml(cfg, resolve=True).rstrip()])
-    _write_lines(record, "environment.json", [json.dumps(environment(), indent=2)])
-
-
-def _answers(reader: str, data: Dataset, rankings: Sequence[Ranking]) -> list[str] | list[None]:
-    """The reader's answer to each question from what was retrieved, oldest first for every method."""
-    if reader == "none":
-        return [None] * len(rankings)
-    from engram_hydra.readers.newest import NewestReader
-
-    newest = NewestReader()
-    return [
-        newest.answer(
-            question.text, [i.text for i in sorted(ranking.items, key=lambda item: item.position)]
-        )
-        for question, ranking in zip(data.questions, rankings, strict=True)
-    ]
-
-
-def _tokens(rankings: Sequence[Ranking]) -> dict[str, int]:
-    texts = {item.id: item.text for ranking in rankings for item in ranking.items}
-    return dict(zip(texts, count_tokens(list(texts.values())), strict=True))
-
-
-def _chance(qrels: Sequence[str], n_questions: int, n: int, k: int) -> dict[str, float]:
-    """What a random ranking is expected to reach: hypergeometric, over each question's own gold."""
-    gold = Counter(line.split()[0] for line in qrels if line.endswith(" 1"))
-    return {
-        f"chance_answer_in_top_{cut}": sum(
-            1 - comb(n - m, cut) / comb(n, cut) for m in gold.values()
-        )
-        / n_questions
-        for cut in CUTS
-        if cut <= min(k, n)
-    }
-
-
 def _identity(cfg: DictConfig, seed: int | None) -> dict[str, str]:
-    """The tags that say which run this is; all of them known before it begins."""
+    """The tags that say which run this is, as far as the options tell."""
     declared = declaration(cfg, seed)
     return {
         "engram.method": cfg.method.name,
@@ -206,10 +124,28 @@ def _identity(cfg: DictConfig, seed: int | None) -> dict[str, str]:
     }
 
 
+def _same_run(cfg: DictConfig, data: Dataset, code: str, store: Store) -> dict[str, str]:
+    """The tags by which a run is known again, and the earlier one that it supersedes."""
+    key = run_key(cfg, data.sha256, code)
+    return {
+        "engram.run_key": key,
+        "engram.data_sha256": data.sha256,
+        "engram.n_questions": str(len(data.questions)),
+        "engram.supersedes": store.newest("engram.run_key", key) or "",
+    }
+
+
 def _params(cfg: DictConfig) -> dict[str, Any]:
     options: Any = OmegaConf.to_container(cfg, resolve=True)
     del options["paths"], options["tracking"]
     return dict(flatten(options))
+
+
+def _provenance(cfg: DictConfig) -> dict[str, str]:
+    return {
+        "config.yaml": OmegaConf.to_yaml(cfg, resolve=True),
+        "environment.json": json.dumps(environment(), indent=2) + "\n",
+    }
 
 
 def _sweep_id() -> str:
@@ -219,7 +155,3 @@ def _sweep_id() -> str:
 
     hydra = HydraConfig.get()
     return Path(hydra.sweep.dir).name if hydra.mode is RunMode.MULTIRUN else ""
-
-
-def _write_lines(record: Record, name: str, lines: Sequence[str]) -> None:
-    (record.folder / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

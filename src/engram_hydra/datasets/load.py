@@ -8,13 +8,24 @@ from omegaconf import DictConfig
 
 from engram_hydra import config
 from engram_hydra.datasets.dataset import Dataset
+from engram_hydra.errors import DataError
 
 
 def load_dataset(options: DictConfig, folder: Path | None) -> Dataset:
     """The data set that ``options`` names, with its files from ``folder`` or the hub.
 
-    Raises DataError where a file is missing, not the pinned one, or malformed.
+    Raises DataError where a file is missing, not the pinned one, or malformed, or where the set has no
+    question.
     """
+    data = _load(options, folder)
+    if not data.questions:
+        raise DataError(
+            f"dataset={options.name} has no question to ask: set dataset.single_hop or dataset.two_hop above 0."
+        )
+    return data
+
+
+def _load(options: DictConfig, folder: Path | None) -> Dataset:
     if issubclass(config.schema_of(options), config.Synthetic):
         from engram_hydra.datasets import synthetic
 

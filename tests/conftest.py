@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from omegaconf import DictConfig
 
 from workspace import Workspace
 
@@ -64,3 +67,22 @@ def workspace(tmp_path: Path, store_template: Path, vector_cache: Path) -> Works
     (tmp_path / "mlruns").mkdir()
     shutil.copy(store_template, tmp_path / "mlruns")
     return Workspace(tmp_path, vector_cache)
+
+
+@pytest.fixture
+def compose() -> Iterator[Callable[..., DictConfig]]:
+    """``compose("k=5", config="config")``: the options that this command line composes."""
+    import hydra
+
+    from engram_hydra.cli import register_resolvers
+    from engram_hydra.conf_dir import conf_dir
+    from engram_hydra.config import register
+
+    register()
+    register_resolvers()
+
+    def composed(*overrides: str, config: str = "config", **more: Any) -> DictConfig:
+        return hydra.compose(config, overrides=list(overrides), **more)
+
+    with hydra.initialize_config_dir(config_dir=conf_dir(), version_base="1.3"):
+        yield composed

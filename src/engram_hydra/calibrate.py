@@ -34,6 +34,8 @@ from engram_hydra.metrics.retrieval import answer_rank
 
 log = logging.getLogger(__name__)
 
+DIGITS = 6  # of an objective; below them, differences are rounding errors
+
 Point = dict[str, Any]
 
 
@@ -91,7 +93,8 @@ def calibrate(cfg: DictConfig) -> None:
             points = list(grid_points(step.grid))
             tried = pool.map(partial(_try, name, base, samples), points, chunksize=4)
             every = 1 if sys.stderr.isatty() else 30
-            scores = list(tqdm(tried, f"{name} step {number}", len(points), mininterval=every))
+            progress = tqdm(tried, f"{name} step {number}", len(points), mininterval=every)
+            scores = [round(score, DIGITS) for score in progress]  # so the table decides as we do
             best = best_point(step.grid, points, scores)
             chosen |= points[best]
             _write(Path(cfg.evidence) / f"{name}_step{number}.csv", points, scores)
@@ -162,7 +165,7 @@ def _write(file: Path, points: Sequence[Point], scores: Sequence[float]) -> None
         table = csv.writer(stream)
         table.writerow([*points[0], "objective"])
         for point, score in zip(points, scores, strict=True):
-            table.writerow([*point.values(), f"{score:.6f}"])
+            table.writerow([*point.values(), f"{score:.{DIGITS}f}"])
 
 
 if __name__ == "__main__":

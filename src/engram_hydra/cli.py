@@ -18,6 +18,7 @@ from engram_hydra.conf_dir import conf_dir
 from engram_hydra.errors import ConfigError, EngramError
 
 USAGE_ERROR = 2
+NOT_A_NAME = "Config group override must be"  # how Hydra's bare ValueError for method=3 begins
 
 
 def hydra_command(task: Callable[[DictConfig], Any], config_name: str) -> None:
@@ -51,6 +52,15 @@ def hydra_command(task: Callable[[DictConfig], Any], config_name: str) -> None:
         sys.exit(_say(str(error), 1))
     except (HydraException, OmegaConfBaseException) as error:
         sys.exit(_say(explain(error), USAGE_ERROR))
+    except OSError as error:  # after Hydra's, one of which is an OSError too
+        if failures:  # the task's own
+            raise
+        problem = f"{error.filename} can't be made or written ({error.strerror})"
+        sys.exit(_say(f"{problem}: set paths.outputs to a folder that can be.", USAGE_ERROR))
+    except ValueError as error:
+        if not str(error).startswith(NOT_A_NAME):
+            raise
+        sys.exit(_say(explain(error), USAGE_ERROR))
 
 
 def register_resolvers() -> None:
@@ -62,7 +72,8 @@ def register_resolvers() -> None:
         return user_cache_dir("engram_hydra", appauthor=False)
 
     def absolute(path: str | None) -> str | None:
-        return path if path is None else os.path.abspath(os.path.expanduser(path))  # noqa: PTH100, PTH111
+        # An empty variable counts as one that is not set: it does not name the current folder.
+        return os.path.abspath(os.path.expanduser(path)) if path else None  # noqa: PTH100, PTH111
 
     OmegaConf.register_new_resolver("pid", os.getpid, use_cache=True, replace=True)
     OmegaConf.register_new_resolver("user_cache", user_cache, use_cache=True, replace=True)
@@ -84,6 +95,8 @@ def explain(error: Exception) -> str:
             return f"{group}={option} does not exist: choose one of {', '.join(sorted(error.options))}."
     if isinstance(error, OverrideParseException):
         return f"{error.override!r} is no override Hydra can read; the form is key=value."
+    if str(error).startswith(NOT_A_NAME):
+        return "an option is chosen by its name, as in method=bm25: no number, true, false or null is one."
     cause = _omegaconf_error(error)
     if cause is None or cause.full_key is None:
         return " ".join(str(error).split())
@@ -98,7 +111,11 @@ def explain(error: Exception) -> str:
         )
         return f"{where}{cause.full_key} is no option: {parent or 'a run'} takes {allowed}."
     problem = (cause.msg or str(cause)).splitlines()[0]
-    return f"{where}{cause.full_key} has a wrong value: {problem}."
+    return (
+        f"{where}{cause.full_key} has a wrong value: {problem}."
+        if cause.full_key
+        else f"{where}{problem}."
+    )
 
 
 def _omegaconf_error(error: BaseException | None) -> OmegaConfBaseException | None:
@@ -112,8 +129,8 @@ def _origin(error: Exception) -> str:
     head = str(error).splitlines()[0]
     if not head.startswith("In '"):
         return ""
-    option = head.split("'")[1].replace("/", "=", 1)
-    return f"{option} does not go with the rest of this configuration: "
+    group, _, option = head.split("'")[1].rpartition("/")
+    return f"{group}={option} does not go with the rest of this configuration: "
 
 
 def _say(message: str, code: int) -> int:

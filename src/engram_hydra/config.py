@@ -236,19 +236,29 @@ def schema_of(options: DictConfig) -> Any:
 
 
 def _declared(cfg: DictConfig, prefix: str) -> Iterator[tuple[str, Any, Field[Any]]]:
+    """Every option of ``cfg`` and below it: its key, its value, and what its schema says of it."""
     specs = {spec.name: spec for spec in fields(schema_of(cfg))}
-    for name in map(str, cfg.keys()):
-        key = f"{prefix}{name}"
+    names = [str(name) for name in cfg]
+    for name in names:
         if name not in specs:
             owner = prefix.rstrip(".") or "a run"
-            raise ConfigError(f"{key} is no option: {owner} takes {', '.join(specs)}.")
-        if OmegaConf.is_missing(cfg, name):
+            raise ConfigError(f"{prefix}{name} is no option: {owner} takes {', '.join(specs)}.")
+    for name, spec in specs.items():
+        key = f"{prefix}{name}"
+        if name not in names or OmegaConf.is_missing(cfg, name):
             raise ConfigError(f"{key} has no value: set it with {key}=…")
-        value = cfg[name]
-        if isinstance(value, DictConfig) and schema_of(value) is not dict:
-            yield from _declared(value, f"{key}.")
-        else:
-            yield key, value, specs[name]
+        yield key, cfg[name], spec
+        yield from _below(cfg[name], key)
+
+
+def _below(value: Any, key: str) -> Iterator[tuple[str, Any, Field[Any]]]:
+    if not isinstance(value, DictConfig):
+        return
+    if schema_of(value) is not dict:
+        yield from _declared(value, f"{key}.")
+    else:
+        for name in value:
+            yield from _below(value[name], f"{key}.{name!s}")
 
 
 def _in_range(value: float, meta: Any) -> bool:
@@ -282,5 +292,8 @@ def constants_of(method: DictConfig) -> dict[str, Any]:
     constants: dict[str, Any] = OmegaConf.to_container(method, resolve=True)  # type: ignore[assignment]
     constants.pop("_target_")
     constants.pop("name")
-    constants.update(constants.pop("params", {}))
-    return constants
+    params = constants.pop("params", {})
+    for name in params:
+        if name in constants:
+            raise ConfigError(f"method.params.{name} stands for method.{name}: set that one.")
+    return constants | params

@@ -79,11 +79,7 @@ def _committed(group: str, option: str, folders: list[Path]) -> dict[str, Any]:
     content: Any = OmegaConf.to_container(OmegaConf.load(file))
     below: dict[str, Any] = {}
     for entry in content.pop("defaults", []):
-        if (
-            isinstance(entry, str)
-            and entry.endswith("@_here_")
-            and not entry.startswith("/schema/")
-        ):
+        if isinstance(entry, str) and entry != "_self_" and not entry.startswith("/schema/"):
             parent, _, name = entry.removesuffix("@_here_").strip("/").rpartition("/")
             below |= _committed(parent or group, name, folders)
     return {**below, **content}
@@ -105,18 +101,14 @@ def _differences(options: DictConfig, shipped: dict[str, Any], group: str) -> di
     """Options whose value is not the committed one; the parts that ablations switch do not count."""
     switches = {spec.name for spec in fields(schema_of(options)) if "ablation" in spec.metadata}
     values: Any = OmegaConf.to_container(options, resolve=True)
+    # On the schema, whose defaults stand for what the file leaves out, at any depth.
+    on_schema = OmegaConf.merge(OmegaConf.structured(schema_of(options)), shipped)
+    committed: Any = OmegaConf.to_container(on_schema)
     return {
         f"{group}.{name}": value
         for name, value in values.items()
-        if name not in switches | WHERE_NOT_WHAT
-        and value != shipped.get(name, _default(options, name))
+        if name not in switches | WHERE_NOT_WHAT and value != committed[name]
     }
-
-
-def _default(options: DictConfig, name: str) -> Any:
-    """The schema's own default, for what an option's file leaves out."""
-    schema: Any = OmegaConf.to_container(OmegaConf.structured(schema_of(options)))
-    return schema[name]
 
 
 def _variant(differences: dict[str, Any], method: str) -> str:

@@ -61,8 +61,8 @@ def audit_reads(
     step = max(1, len(queries) // AUDITED)
     for number in reversed(range(0, len(queries), step)):
         scored = [hit.id for hit in rankings[number]]
-        (again,) = memory.read([queries[number]], n)
-        if [hit.id for hit in again[: len(scored)]] != scored:
+        again = memory.read([queries[number]], n)
+        if len(again) != 1 or [hit.id for hit in again[0][: len(scored)]] != scored:
             raise MethodError(
                 f"query {number}, read again alone and to the end, begins with other items than in the"
                 " scored batch: reads must leave the memory as it is, must not depend on the batch, and"
@@ -71,6 +71,8 @@ def audit_reads(
 
 
 def _problem(ranking: Sequence[Hit], position: dict[str, int], k: int, full: bool) -> str | None:
+    if not all(isinstance(hit, Hit) for hit in ranking):
+        return "it holds something other than a Hit(id, score)"
     ids = [hit.id for hit in ranking]
     if len(ids) > k:
         return f"{len(ids)} items where at most k = {k} are allowed"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 import os
+import shlex
 import traceback
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 PARAMS_AT_ONCE = 100
 RUNS_AT_ONCE = 1000
 LONGEST_TAG = 5000
+SECONDS_FOR_LOCK = 60
 
 log = logging.getLogger(__name__)
 
@@ -57,16 +59,15 @@ class Store:
         os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
         os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
         os.environ.setdefault("MLFLOW_LOGGING_LEVEL", "WARNING")
-        folder = Path(artifacts).parent
-        database = (
-            self.uri.removeprefix("sqlite:///") if self.uri.startswith("sqlite:///") else None
-        )
+        database = _sqlite_file(self.uri)
+        folder = (database or Path(artifacts)).parent
         try:
             Path(artifacts).mkdir(parents=True, exist_ok=True)
-            if database and not Path(database).exists():
-                log.info("making the MLflow store %s, once; this takes some seconds", self.uri)
+            folder.mkdir(parents=True, exist_ok=True)
             # A fresh SQLite store races: tables and experiment are made by one process.
             with FileLock(folder / "store.lock"):
+                if database:
+                    _open_for_writing(database)
                 from mlflow import MlflowClient
 
                 client = MlflowClient(tracking_uri=self.uri)
@@ -78,12 +79,17 @@ class Store:
                         experiment, artifact_location=Path(artifacts).resolve().as_uri()
                     )
                 )
-            return client
         except Exception as error:  # MLflow wraps whatever its database raises
             raise TrackingError(
                 f"the MLflow store {self.uri} can't be opened for writing ({_first_line(error)}):"
                 " check that tracking.uri and paths.mlruns can be written, or set others."
             ) from error
+        if found and found.lifecycle_stage == "deleted":
+            raise TrackingError(
+                f"the MLflow experiment {experiment} in {self.uri} was deleted: restore it with"
+                f" `mlflow experiments restore -x {found.experiment_id}`, or set tracking.experiment."
+            )
+        return client
 
     @contextmanager
     def run(
@@ -135,9 +141,12 @@ class Store:
         killed = not isinstance(error, Exception)
         trace = "".join(traceback.format_exception(error))
         log.error("run %s %s:\n%s", record.run_id, "was stopped" if killed else "failed", trace)
-        self.client.set_tag(record.run_id, "engram.error", trace[-LONGEST_TAG:])
-        self.client.log_artifacts(record.run_id, str(record.folder))
-        self.client.set_terminated(record.run_id, "KILLED" if killed else "FAILED")
+        try:  # whatever stopped the run may stop this too, and must not be hidden by it
+            self.client.set_terminated(record.run_id, "KILLED" if killed else "FAILED")
+            self.client.set_tag(record.run_id, "engram.error", trace[-LONGEST_TAG:])
+            self.client.log_artifacts(record.run_id, str(record.folder))
+        except Exception as lost:
+            log.error("run %s could not be marked in the store: %s", record.run_id, lost)
 
     def log_dataset(self, run_id: str, dataset: Dataset) -> None:
         """Show the data set as the run's input, with its digest."""
@@ -195,7 +204,7 @@ class Store:
 
 def ui_command(uri: str) -> str:
     """What opens a store in a browser; bare ``mlflow ui`` would open another, empty one."""
-    return f"mlflow ui --backend-store-uri {uri}"
+    return f"mlflow ui --backend-store-uri {shlex.quote(uri)}"
 
 
 def flatten(options: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -213,6 +222,23 @@ def _refuse_file_store(uri: str) -> None:
             f"tracking.uri={uri} is a file store, which MLflow no longer writes:"
             " use sqlite:////absolute/path/mlflow.db or a server's http:// address."
         )
+
+
+def _sqlite_file(uri: str) -> Path | None:
+    if not uri.startswith("sqlite:///"):
+        return None
+    return Path(uri.removeprefix("sqlite:///").partition("?")[0])
+
+
+def _open_for_writing(database: Path) -> None:
+    """Fail at once where the file can't be written, which MLflow would retry for two minutes."""
+    import sqlite3
+
+    if not database.exists():
+        log.info("making the MLflow store %s, once; this takes some seconds", database)
+    with closing(sqlite3.connect(database, timeout=SECONDS_FOR_LOCK)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("CREATE TABLE engram_can_write (x)")  # rolled back as the file is closed
 
 
 def _first_line(error: BaseException) -> str:

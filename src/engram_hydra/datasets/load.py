@@ -20,7 +20,8 @@ def load_dataset(options: DictConfig, folder: Path | None) -> Dataset:
     data = _load(options, folder)
     if not data.questions:
         raise DataError(
-            f"dataset={options.name} has no question to ask: set dataset.single_hop or dataset.two_hop above 0."
+            f"dataset={options.name} has no question to ask:"
+            " set dataset.single_hop or dataset.two_hop above 0."
         )
     return data
 

@@ -31,6 +31,11 @@ def memory_class(method: DictConfig) -> type[Memory]:
         raise ConfigError(
             f"method._target_={method._target_} is no memory: subclass engram_hydra.memories.memory.Memory."
         )
+    if inspect.isabstract(cls):
+        raise ConfigError(
+            f"method._target_={method._target_} is no whole memory: it lacks"
+            f" {' and '.join(sorted(cls.__abstractmethods__))}."
+        )
     return cls
 
 

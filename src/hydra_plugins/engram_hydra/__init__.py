@@ -1,6 +1,7 @@
 """The sweeper of ``engram_hydra``: Hydra's basic one, strict before the first job and to the last."""
 
 import logging
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -31,7 +32,7 @@ class EngramSweeper(BasicSweeper):
         super().setup(**kwargs)
         assert self.launcher is not None
         self.launcher = self.collector = _FailureCollector(self.launcher)
-        self.jobs: dict[str, str] = {}  # run key to the overrides of the job that stands for it
+        self.jobs: dict[str, tuple[str, ...]] = {}  # run key to the job that stands for it
 
     def sweep(self, arguments: list[str]) -> Any:
         from engram_hydra.errors import SweepError
@@ -53,25 +54,24 @@ class EngramSweeper(BasicSweeper):
         from engram_hydra.run_key import config_key, seed_of
 
         assert self.hydra_context is not None and self.config is not None
-        kept = []
+        kept, skipped = [], defaultdict(list)
         for overrides in super().get_job_batch():
             cfg = self.hydra_context.config_loader.load_sweep_config(self.config, list(overrides))
             task = cfg.copy()
             with open_dict(task):
                 del task["hydra"]
             validate(task)
-            words = " ".join(overrides)
+            words = tuple(overrides)
             standing = self.jobs.setdefault(config_key(task), words)
             if standing is words:
                 kept.append(overrides)
-            elif seed_of(task) is None:
-                log.info(
-                    "skipped %s: deterministic, the run of %s stands for every seed",
-                    words,
-                    standing,
-                )
             else:
-                log.info("skipped %s: the same run as %s", words, standing)
+                why = "it is the same run" if seed_of(task) is not None else "it is deterministic"
+                skipped[standing, why].append(" ".join(w for w in words if w not in standing))
+        for (standing, why), others in skipped.items():
+            log.info(
+                "%s stands for %s too, skipped: %s", " ".join(standing), ", ".join(others), why
+            )
         return kept
 
 

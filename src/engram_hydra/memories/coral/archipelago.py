@@ -84,7 +84,7 @@ class Archipelago(VectorMemory):
 
     @classmethod
     def is_stochastic(cls, constants: Mapping[str, object]) -> bool:
-        return bool(constants["settling_noise"])
+        return bool(constants.get("settling_noise", True))
 
     # Writing
 

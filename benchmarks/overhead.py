@@ -1,0 +1,118 @@
+"""What Hydra, MLflow and this project add to a run, and how soon the command line answers.
+
+``python benchmarks/overhead.py`` prints one line per measurement: ours, what it is held against, the
+target. Times are wall-clock seconds of whole processes; the vectors are cached and the store exists
+before any is taken.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import fmean, median
+
+from engram_hydra.conf_dir import conf_dir
+
+TIMES = 5
+SWEEPS = 3
+RUNS = 20
+SWEEP_OF_20 = ("ablation=none,no_heirs,no_calc,no_immune", "seed=0,1,2,3,4")
+SWEEP_OF_ONE = ("ablation=none", "seed=0")
+
+OURS = (sys.executable, "-m", "engram_hydra")
+BARE_APP = f"""
+import hydra
+from engram_hydra.cli import register_resolvers
+from engram_hydra.config import register
+
+register()
+register_resolvers()
+main = hydra.main(version_base="1.3", config_path={conf_dir()!r}, config_name="config")
+main(lambda cfg: None)()
+"""
+
+
+def seconds(command: Sequence[str], folder: Path) -> float:
+    """Wall-clock time of one process that must succeed."""
+    start = time.perf_counter()
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    elapsed = time.perf_counter() - start
+    if done.returncode:
+        raise SystemExit(f"{' '.join(command)} ended with {done.returncode}:\n{done.stderr}")
+    return elapsed
+
+
+def medians(times: int, folder: Path, *commands: Sequence[str]) -> list[float]:
+    """Each command's median; they take turns, so that a busy spell of the machine hits all alike."""
+    rounds = [[seconds(command, folder) for command in commands] for _ in range(times)]
+    return [median(column) for column in zip(*rounds, strict=True)]
+
+
+def own_seconds(folder: Path) -> float:
+    """What the methods themselves took, in the mean over all runs: writing, and reading all questions."""
+    from mlflow import MlflowClient
+
+    client = MlflowClient(f"sqlite:///{folder / 'mlruns' / 'mlflow.db'}")
+    experiment = client.get_experiment_by_name("engram_hydra")
+    assert experiment is not None
+    return fmean(
+        run.data.metrics["write_seconds"]
+        + run.data.metrics["read_ms_per_query"] / 1000 * int(run.data.tags["engram.n_questions"])
+        for run in client.search_runs([experiment.experiment_id], max_results=1000)
+    )
+
+
+def line(what: str, ours: str, against: str, target: str, met: bool) -> None:
+    print(f"| {what} | {ours} | {against} | {target} | {'yes' if met else 'NO'} |", flush=True)
+
+
+def main() -> None:
+    print("| measurement | ours | against | target | met |\n| --- | --- | --- | --- | --- |")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "bare.py").write_text(BARE_APP)
+
+        show, importing = medians(
+            TIMES, folder, (*OURS, "--cfg", "job"), (sys.executable, "-c", "import hydra")
+        )
+        line(
+            "`--cfg job`",
+            f"{show:.2f} s",
+            f"`import hydra` {importing:.2f} s",
+            f"at most 3 times: {show / importing:.2f}",
+            show <= 3 * importing,
+        )
+
+        help_, bare = medians(
+            TIMES, folder, (*OURS, "--help"), (sys.executable, "bare.py", "--help")
+        )
+        line(
+            "`--help`",
+            f"{help_:.2f} s",
+            f"a bare Hydra app on the same conf/ {bare:.2f} s",
+            f"at most 1.3 times: {help_ / bare:.2f}",
+            help_ <= 1.3 * bare,
+        )
+
+        seconds((*OURS, "-m", *SWEEP_OF_ONE), folder)  # makes the store, embeds the texts
+        twenty, one = medians(
+            SWEEPS, folder, (*OURS, "-m", *SWEEP_OF_20), (*OURS, "-m", *SWEEP_OF_ONE)
+        )
+        each, own = (twenty - one) / (RUNS - 1), own_seconds(folder)
+        line(
+            f"one run more in a sweep: ({twenty:.1f} s of {RUNS} - {one:.1f} s of 1) / {RUNS - 1}",
+            f"{each:.2f} s",
+            f"its writing and reading {own:.2f} s",
+            f"at most 1.0 s more: {each - own:+.2f} s",
+            each - own <= 1.0,
+        )
+    print(f"\nMedians of {TIMES}, of {SWEEPS} for the sweeps; {os.cpu_count()} cores.")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,150 @@
+"""Every way Hydra and OmegaConf can refuse a command line, in one sentence each."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import pytest
+from hydra.core.global_hydra import GlobalHydra
+from omegaconf import OmegaConf
+
+from engram_hydra.cli import explain, hydra_command, register_resolvers
+from engram_hydra.errors import ConfigError, DataError
+
+REFUSED = {
+    # a group or an option that does not exist
+    ("method=quoral",): ("method=quoral does not exist: choose one of bm25, coral,",),
+    ("+experiment=nope",): ("experiment=nope does not exist: choose one of ", "anchors"),
+    ("hydra/launcher=nope",): ("hydra/launcher=nope does not exist: choose one of basic",),
+    ("methd=coral",): ("methd is no option: a run takes method, dataset,",),
+    ("nope/x=y",): ("nope/x",),
+    # an option chosen by something that is no name
+    ("method=null",): ("chosen by its name", "method=bm25"),
+    ("dataset=0",): ("chosen by its name",),
+    ("ablation=false",): ("chosen by its name",),
+    # an override that does not parse, or asks for a sweep
+    ("k 3",): ("'k 3' is no override", "key=value"),
+    ("k=[1",): ("'k=[1' is no override",),
+    ("k=1,2",): ("k=1,2", "--multirun"),
+    # a key that does not exist
+    ("foo=1",): ("foo is no option: a run takes method,",),
+    ("method.hiers=false",): ("method.hiers is no option: method takes _target_,", "heirs"),
+    ("~nope",): ("'nope'", "does not exist"),
+    ("~method.heirs",): ("method.heirs", "deletion"),
+    # a wrong type
+    ("k=abc",): ("k has a wrong value: ", "'abc'", "Integer"),
+    ("k=1.5",): ("k has a wrong value: ", "'1.5'"),
+    ("k=null",): ("k has a wrong value: ", "not Optional"),
+    ("k=[1]",): ("k has a wrong value: ", "[1]"),
+    ("method.heirs=maybe",): ("method.heirs has a wrong value: ", "bool"),
+    # options that do not go together
+    ("method=bm25", "ablation=no_heirs"): (
+        "ablation=no_heirs does not go with the rest of this configuration: ",
+        "method.heirs is no option: method takes _target_, name, ties, k1,",
+    ),
+    ("method=[coral,bm25]",): ("schema/method=bm25 does not go with", "BM25 is not a subclass"),
+    # an interpolation that leads nowhere
+    ("k=${nope}",): ("k has a wrong value: ", "'nope'"),
+    ("paths.root=${nope:1}",): ("wrong value: ", "interpolation type nope"),
+    ("tracking.uri=${oc.env:NO_SUCH_VARIABLE}",): ("tracking.uri", "NO_SUCH_VARIABLE"),
+}
+
+
+@pytest.mark.parametrize("overrides", REFUSED, ids=" ".join)
+def test_explained_in_one_sentence(compose, overrides):
+    with pytest.raises(Exception) as refused:  # whatever Hydra raises
+        OmegaConf.to_container(compose(*overrides), resolve=True)
+    sentence = explain(refused.value)
+    for part in REFUSED[overrides]:
+        assert part in sentence
+    assert "\n" not in sentence
+    assert "full_key" not in sentence
+    assert "object_type" not in sentence
+
+
+@pytest.fixture
+def command(monkeypatch, tmp_path, capsys):
+    """Runs ``hydra_command`` in this process; its exit code and what it wrote to standard error."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HYDRA_FULL_ERROR", "0")  # restores what the command sets
+
+    def run(task, *arguments):
+        monkeypatch.setattr(sys, "argv", ["engram_hydra", *arguments])
+        GlobalHydra.instance().clear()
+        try:
+            hydra_command(task, "config")
+        except SystemExit as end:
+            return end.code, capsys.readouterr().err
+        finally:
+            GlobalHydra.instance().clear()
+        return 0, capsys.readouterr().err
+
+    return run
+
+
+def raising(error):
+    def task(cfg):
+        raise error
+
+    return task
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["dataset=0"], "chosen by its name"),
+        (["-m", "dataset=synthetic,0"], "chosen by its name"),
+        (["method=quoral"], "method=quoral does not exist: choose one of"),
+        (["-m", "method=bm25,quoral"], "method=quoral does not exist: choose one of"),
+        (["paths.outputs=/dev/null"], "/dev/null"),  # no folder can be made there
+        (["k=abc"], "k has a wrong value"),
+        (["-m", "k=1,abc"], "k has a wrong value"),
+    ],
+)
+def test_a_wrong_configuration_exits_with_2_and_a_sentence(command, arguments, words):
+    code, said = command(raising(AssertionError("never run")), *arguments)
+    assert code == 2
+    (line,) = said.splitlines()
+    assert words in line
+
+
+@pytest.mark.parametrize(
+    ("error", "code"), [(ConfigError("no such thing"), 2), (DataError("no such file"), 1)]
+)
+def test_a_mistake_found_by_the_task_is_said_as_it_is(command, error, code):
+    assert command(raising(error), "method=bm25") == (code, f"{error}\n")
+
+
+@pytest.mark.parametrize("error", [ValueError("a bug"), KeyError("a bug"), OSError("a bug")])
+def test_a_bug_keeps_its_traceback(command, error):
+    with pytest.raises(type(error), match="a bug"):
+        command(raising(error), "method=bm25")
+
+
+def test_a_task_that_ends_well_exits_well(command):
+    seen = []
+    assert command(lambda cfg: seen.append(cfg.k), "method=bm25", "k=3") == (0, "")
+    assert seen == [3]
+
+
+def test_the_resolvers(monkeypatch, tmp_path):
+    register_resolvers()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", "/home/someone")
+    cfg = OmegaConf.create(
+        {
+            "pid": "${pid:}",
+            "here": "${absolute:.}",
+            "below": "${absolute:a/../b}",
+            "home": "${absolute:'~/x'}",
+            "unset": "${absolute:null}",
+            "cache": "${user_cache:}",
+        }
+    )
+    assert cfg.pid == os.getpid()
+    assert cfg.here == str(tmp_path)
+    assert cfg.below == str(tmp_path / "b")
+    assert cfg.home == "/home/someone/x"
+    assert cfg.unset is None
+    assert cfg.cache.endswith("engram_hydra")

@@ -1,0 +1,186 @@
+"""What the schemas refuse beyond types, and what they say of a method."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from omegaconf import OmegaConf, open_dict
+
+from engram_hydra.config import (
+    FactConsolidation,
+    PinnedFile,
+    ablation_of,
+    choice,
+    constants_of,
+    number,
+    validate,
+)
+from engram_hydra.errors import ConfigError
+
+
+@dataclass
+class Ranges:
+    at_least_0: float = number(0.0, ge=0)
+    above_0: float = number(1.0, gt=0)
+    from_0_to_1: float = number(0.5, ge=0, le=1)
+    from_0_below_1: float = number(0.5, ge=0, lt=1)
+    whole: int = number(3, ge=1)
+    none_or_whole: int | None = number(None, ge=1)
+    word: str = choice("old", "old", "new")
+
+
+INSIDE = {
+    "at_least_0": [0.0, 1e300],
+    "above_0": [1e-300, 7.0],
+    "from_0_to_1": [0.0, 1.0],
+    "from_0_below_1": [0.0, 0.999],
+    "whole": [1, 10**9],
+    "none_or_whole": [None, 1],
+    "word": ["old", "new"],
+}
+OUTSIDE = {
+    "at_least_0": ([-1e-9], "a number at least 0"),
+    "above_0": ([0.0, -1.0], "a number above 0"),
+    "from_0_to_1": ([-0.01, 1.01], "a number at least 0 and at most 1"),
+    "from_0_below_1": ([-0.01, 1.0], "a number at least 0 and below 1"),
+    "whole": ([0, -5], "a whole number at least 1"),
+    "none_or_whole": ([0], "a whole number at least 1"),
+    "word": (["", "OLD", "older"], "old or new"),
+}
+FLOATS = ["at_least_0", "above_0", "from_0_to_1", "from_0_below_1"]
+
+
+@pytest.mark.parametrize(("key", "value"), [(k, v) for k, vs in INSIDE.items() for v in vs])
+def test_values_in_range_pass(key, value):
+    validate(OmegaConf.structured(Ranges(**{key: value})))
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "allowed"), [(k, v, words) for k, (vs, words) in OUTSIDE.items() for v in vs]
+)
+def test_values_out_of_range_are_refused_with_key_value_and_range(key, value, allowed):
+    with pytest.raises(ConfigError) as refused:
+        validate(OmegaConf.structured(Ranges(**{key: value})))
+    message = str(refused.value)
+    assert message.startswith(f"{key}={value} ")
+    assert message.endswith(f"{allowed}.")
+
+
+@pytest.mark.parametrize("key", FLOATS)
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
+def test_no_range_holds_what_is_not_finite(key, value):
+    with pytest.raises(ConfigError, match=f"^{key}="):
+        validate(OmegaConf.structured(Ranges(**{key: value})))
+
+
+@given(value=st.floats(-2, 2))
+def test_a_range_is_what_it_says(value):
+    fits = {
+        "at_least_0": value >= 0,
+        "above_0": value > 0,
+        "from_0_to_1": 0 <= value <= 1,
+        "from_0_below_1": 0 <= value < 1,
+    }
+    for key, allowed in fits.items():
+        cfg = OmegaConf.structured(Ranges(**{key: value}))
+        with nullcontext() if allowed else pytest.raises(ConfigError):
+            validate(cfg)
+
+
+@pytest.mark.parametrize(
+    ("overrides", "words"),
+    [
+        (["method=custom"], "method._target_ has no value: set it with method._target_="),
+        (["~k"], "k has no value: set it with k="),
+        (["~method"], "method has no value"),
+        (["~tracking"], "tracking has no value"),
+        (["+foo=1"], "foo is no option: a run takes method, dataset,"),
+        (["+foo.bar=1"], "foo is no option"),
+        (["+foo/bar=x"], "foo/bar is no option"),
+        (["+method.foo=1"], "method.foo is no option: method takes _target_, name, ties,"),
+        (["+paths.foo=null"], "paths.foo is no option: paths takes root, outputs,"),
+        (
+            ["dataset=fc_sh_6k", "+dataset.files.json.foo=1"],
+            "dataset.files.json.foo is no option: dataset.files.json takes local, sha256, hub.",
+        ),
+        (
+            ["dataset=fc_sh_6k", "+dataset.files.parquet.hub.foo=1"],
+            "dataset.files.parquet.hub.foo is no option",
+        ),
+        (["dataset=fc_sh_6k", "dataset.serial=drop"], "dataset.serial=drop is not allowed: choose"),
+        (["method.calcified_score=1.5"], "method.calcified_score=1.5 is out of range"),
+        (["embedder.max_length=0"], "embedder.max_length=0 is out of range"),
+        (["dataset.conflict_rate=1"], "dataset.conflict_rate=1.0 is out of range"),
+        (["reader.name=oracle"], "reader.name=oracle is not allowed: choose none or newest."),
+    ],
+    ids=str,
+)
+def test_a_run_is_checked_to_its_last_key(compose, overrides, words):
+    with pytest.raises(ConfigError) as refused:
+        validate(compose(*overrides))
+    assert str(refused.value).startswith(words)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_missing_value_is_found_in_a_named_entry_too():
+    files = {"mine": PinnedFile(local="x")}
+    cfg = OmegaConf.structured(FactConsolidation(name="mine", source="x", files=files))
+    with pytest.raises(ConfigError, match=r"^files\.mine\.sha256 has no value"):
+        validate(cfg)
+
+
+def test_the_final_job_is_checked_too(compose):
+    validate(compose(config="aggregate"))
+    for override in ("k=0", "~k", "+foo=1"):
+        with pytest.raises(ConfigError):
+            validate(compose(override, config="aggregate"))
+
+
+def test_ones_own_params_are_free(compose):
+    validate(compose("method=custom", "method._target_=x.Y", "+method.params={a: {b: [1, nan]}}"))
+
+
+@pytest.mark.parametrize(
+    ("overrides", "name"),
+    [
+        ([], "none"),
+        (["method.heirs=false"], "no_heirs"),
+        (["method.settling_noise=false"], "no_settling_noise"),
+        # in the schema's order, not the command line's
+        (["method.calcification=false", "method.heirs=false"], "no_heirs+no_calc"),
+        (["method=bm25"], "none"),
+        (["method=custom", "method._target_=x.Y", "+method.params.heirs=false"], "none"),
+    ],
+    ids=str,
+)
+def test_the_ablation_names_what_is_off(compose, overrides, name):
+    assert ablation_of(compose(*overrides).method) == name
+
+
+def test_constants_are_what_the_class_takes(compose):
+    assert constants_of(compose("method=bm25", "method.k1=2", "method.ties=newest").method) == {
+        "k1": 2.0,
+        "b": 0.75,
+        "epsilon": 0.25,
+        "ties": "newest",
+    }
+
+
+def test_custom_params_are_unpacked_and_resolved(compose):
+    cfg = compose(
+        "method=custom", "method._target_=x.Y", "+method.params={alpha: 0.5, twice: '${k}'}", "k=7"
+    )
+    assert constants_of(cfg.method) == {"ties": "oldest", "alpha": 0.5, "twice": 7}
+    assert cfg.method.params.alpha == 0.5  # and the options stay as they are
+
+
+def test_constants_do_not_change_with_the_options(compose):
+    method = compose("method=tide").method
+    constants = constants_of(method)
+    with open_dict(method):
+        method.w = 0.9
+    assert constants["w"] == 0.2

@@ -1,0 +1,174 @@
+"""Which runs count as declared: as shipped, a declared variant, or exploratory."""
+
+from __future__ import annotations
+
+import pytest
+from hydra.core.hydra_config import HydraConfig
+from omegaconf import OmegaConf, open_dict
+
+from engram_hydra.conf_dir import conf_dir
+from engram_hydra.config import validate
+from engram_hydra.declared import declaration
+from engram_hydra.errors import ConfigError
+
+AS_SHIPPED = (True, "", False)
+VARIANTS = OmegaConf.to_container(OmegaConf.load(f"{conf_dir()}/variants.yaml"))
+
+
+@pytest.fixture
+def declared(compose):
+    """What ``declaration`` says of a job with these overrides, as (as_shipped, variant, exploratory)."""
+
+    def say(*overrides, seed=0):
+        cfg = compose(*overrides, return_hydra_config=True)
+        HydraConfig.instance().set_config(cfg)
+        with open_dict(cfg):
+            del cfg["hydra"]
+        validate(cfg)
+        said = declaration(cfg, seed)
+        return said.as_shipped, said.variant, said.exploratory
+
+    yield say
+    HydraConfig.instance().cfg = None
+
+
+@pytest.mark.parametrize("method", ["coral", "bm25", "dense", "tide", "random"])
+@pytest.mark.parametrize("dataset", ["synthetic", "fc_mh_262k"])
+@pytest.mark.parametrize("embedder", ["minilm", "bge_small"])
+def test_every_option_as_committed_is_as_shipped(declared, method, dataset, embedder):
+    overrides = f"method={method}", f"dataset={dataset}", f"embedder={embedder}"
+    assert declared(*overrides) == AS_SHIPPED
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        ["ablation=no_heirs"],
+        ["method.heirs=false", "method.resist=false"],  # parts are no constants
+        ["k=3"],
+        ["reader=none"],
+        ["paths.root=/elsewhere"],
+        ["tracking.experiment=other"],
+        ["embedder.path=/weights"],  # the hash says what they are, wherever they lie
+        ["embedder.package=null"],
+        ["method=tide", "method.w=0.20"],  # the committed value, said again
+        ["method=bm25", "method.k1=1.5", "method.ties=oldest"],
+        ["dataset.facts=450"],
+    ],
+    ids=str,
+)
+def test_what_does_not_count(declared, overrides):
+    assert declared(*overrides) == AS_SHIPPED
+
+
+@pytest.mark.parametrize(
+    ("overrides", "as_shipped"),
+    [
+        (["method=tide", "method.w=0.21"], False),
+        (["method.cycle_every=10"], False),
+        (["ablation=no_heirs", "method.outlier_z=9"], False),
+        (["method.ties=newest"], False),  # declared for BM25 only
+        (["method=bm25", "method.ties=newest", "method.k1=2"], False),  # more than the variant
+        (["method=tide", "method.w=0.1", "method.half_life=0.25"], False),
+        (["method=bm25", "method.ties=newest", "dataset=fc_sh_6k", "dataset.serial=strip"], False),
+        (["dataset.facts=60"], True),
+        (["dataset.seed=1"], True),
+        (["dataset=fc_sh_6k", "dataset.source=factconsolidation_sh_32k"], True),
+        (["dataset=fc_sh_6k", "dataset.files.json.sha256=00"], True),
+        (["embedder.max_length=64"], True),
+        (["embedder.sha256=00"], True),
+        (["embedder.revision=main"], True),
+        (["method=custom", "method._target_=my.Memory"], False),
+        (["method=custom", "method._target_=my.Memory", "method.name=mine"], False),
+    ],
+    ids=str,
+)
+def test_anything_else_is_exploratory(declared, overrides, as_shipped):
+    assert declared(*overrides) == (as_shipped, "", True)
+
+
+@pytest.mark.parametrize(
+    ("seed", "exploratory"), [(0, False), (4, False), (5, True), (99, True), (None, False)]
+)
+def test_only_the_seeds_of_the_table_are_declared(declared, seed, exploratory):
+    assert declared("method=random", seed=seed) == (True, "", exploratory)
+    variant = declared("method=tide", "method.w=0.1", seed=seed)
+    assert variant == (False, "tide_w_0.10", exploratory)
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_every_variant_is_found_by_the_values_it_sets(declared, name):
+    values = VARIANTS[name]["set"]
+    overrides = [f"{key}={value}" for key, value in values.items()]
+    methods = [VARIANTS[name]["method"]] if "method" in VARIANTS[name] else ["coral", "bm25"]
+    dataset = "fc_mh_32k" if any(key.startswith("dataset.") for key in values) else "synthetic"
+    for method in methods:
+        said = declared(f"method={method}", f"dataset={dataset}", *overrides, seed=None)
+        shipped = not any(key.startswith("method.") for key in values)
+        assert said == (shipped, name, False)
+
+
+def test_tides_curve_is_the_declared_one_with_the_shipped_point_on_it(declared):
+    """The points of H2's check; a sixth, or a missing one, would change what was declared."""
+    values = [v["set"]["method.w"] for v in VARIANTS.values() if v.get("method") == "tide"]
+    (shipped,) = {0.0, 0.05, 0.1, 0.2, 0.4} - set(values)
+    assert len(values) == 4
+    assert declared("method=tide", f"method.w={shipped}") == AS_SHIPPED
+
+
+@pytest.mark.parametrize(
+    ("overrides", "words"),
+    [
+        (["method.name=bm25"], "method.name=bm25 would let method=coral pass for another"),
+        (["method.name=mine"], "method=coral"),
+        (["dataset.name=fc_sh_6k"], "dataset.name=fc_sh_6k would let dataset=synthetic pass"),
+        (["embedder.name=bge_small"], "embedder.name=bge_small would let embedder=minilm pass"),
+        (
+            ["method=custom", "method._target_=x.Y", "method.name=coral"],
+            "a name that no option has",
+        ),
+    ],
+    ids=str,
+)
+def test_no_option_passes_for_another(declared, overrides, words):
+    with pytest.raises(ConfigError) as refused:
+        declared(*overrides)
+    assert words in str(refused.value)
+
+
+@pytest.fixture
+def own_method(tmp_path):
+    """Writes ``method/mine.yaml`` into a folder of one's own; the override that adds the folder."""
+
+    def write(content):
+        (tmp_path / "method").mkdir()
+        (tmp_path / "method" / "mine.yaml").write_text(content)
+        return f"hydra.searchpath=[file://{tmp_path}]"
+
+    return write
+
+
+CUSTOM = "defaults: [/schema/method/custom@_here_, _self_]\n_target_: my.Memory\nname: mine\n"
+
+
+def test_a_method_file_of_ones_own_is_as_its_file_says(declared, own_method):
+    folder = own_method(f"{CUSTOM}params: {{alpha: 0.5}}\n")
+    assert declared(folder, "method=mine") == AS_SHIPPED
+    assert declared(folder, "method=mine", "method.params.alpha=1") == (False, "", True)
+    assert declared(folder, "method=mine", "+method.params.beta=1") == (False, "", True)
+    # what the file leaves out is as the schema says
+    assert declared(folder, "method=mine", "method.ties=newest") == (False, "", True)
+
+
+@pytest.mark.parametrize("parent", ["bm25", "bm25@_here_", "/method/bm25@_here_"])
+def test_a_method_file_may_build_on_another(declared, own_method, parent):
+    folder = own_method(f"defaults: [{parent}, _self_]\nname: mine\nk1: 2.0\n")
+    assert declared(folder, "method=mine") == AS_SHIPPED
+    assert declared(folder, "method=mine", "method.k1=1.5") == (False, "", True)
+    assert declared(folder, "method=mine", "method.b=1.0") == (False, "", True)
+
+
+def test_a_file_of_ones_own_does_not_pass_for_another_method(declared, own_method):
+    folder = own_method(CUSTOM.replace("name: mine", "name: coral"))
+    with pytest.raises(ConfigError, match=r"method\.name=coral would let method=mine"):
+        declared(folder, "method=mine")

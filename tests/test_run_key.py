@@ -1,0 +1,207 @@
+"""What makes two runs the same run."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+from omegaconf import OmegaConf, open_dict
+
+from engram_hydra import run_key as module
+from engram_hydra.run_key import code_sha256, config_key, embedder_of, run_key, run_name, seed_of
+
+ELSEWHERE = {"paths", "tracking"}  # groups that say where, not what
+ANOTHER = {"method._target_": "test_run_key_memory.Mine", "method.cycle_every": 5}
+FOUND = {"embedder.path", "embedder.package"}  # and keys that do
+
+
+def leaves(tree, prefix=""):
+    for name, value in tree.items():
+        key = f"{prefix}{name}"
+        if name == "hub" and value is None:  # no options, rather than one without a value
+            continue
+        if isinstance(value, dict):
+            yield from leaves(value, f"{key}.")
+        else:
+            yield key, value
+
+
+def another(key, value):
+    """A value of the same type that is not this one."""
+    if key in ANOTHER:
+        return ANOTHER[key]
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, (int, float)):
+        return value + 1
+    return f"{value or ''}x"
+
+
+def key_with(cfg, key, value):
+    changed = cfg.copy()
+    with open_dict(changed):
+        OmegaConf.update(changed, key, value)
+    return config_key(changed)
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        ["method=random"],
+        ["method=bm25"],
+        ["method=dense", "dataset=fc_sh_6k"],
+        ["method=tide", "embedder=bge_small"],
+        ["method=coral", "dataset=fc_mh_32k"],
+        ["method=coral", "ablation=no_settling_noise"],
+    ],
+    ids=str,
+)
+def test_each_value_counts_exactly_if_it_can_change_the_result(
+    compose, overrides, tmp_path, monkeypatch
+):
+    (tmp_path / "test_run_key_memory.py").write_text(
+        "from engram_hydra.memories.coral.archipelago import Archipelago\n"
+        "class Mine(Archipelago):\n"
+        "    @classmethod\n"
+        "    def is_stochastic(cls, constants): return True\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    cfg = compose(*overrides)
+    before = config_key(cfg)
+    values = dict(leaves(OmegaConf.to_container(cfg, resolve=True)))
+    assert len(values) > 20
+    for key, value in values.items():
+        group = key.split(".")[0]
+        ignored = group in ELSEWHERE or key in FOUND
+        ignored |= group == "embedder" and cfg.method.name in ("bm25", "random")
+        ignored |= key == "seed" and (cfg.method.name, cfg.method.get("settling_noise")) not in [
+            ("random", None),
+            ("coral", True),
+        ]
+        assert (key_with(cfg, key, another(key, value)) == before) is ignored, key
+
+
+def test_added_params_count(compose):
+    own = ["method=custom", "method._target_=engram_hydra.memories.dense.Dense"]
+    keys = {
+        config_key(compose(*own, *more))
+        for more in ([], ["+method.params.a=1"], ["+method.params.a=2"], ["+method.params.b=1"])
+    }
+    assert len(keys) == 4
+
+
+def test_the_order_of_options_does_not_count(compose):
+    own = "method=custom", "method._target_=engram_hydra.memories.dense.Dense"
+    one = compose(*own, "+method.params={a: 1, b: {c: 2, d: 3}}")
+    other = compose(*own, "+method.params={b: {d: 3, c: 2}, a: 1}")
+    assert config_key(one) == config_key(other)
+
+
+@pytest.mark.parametrize(
+    ("overrides", "seed", "embedder", "name"),
+    [
+        (["method=coral"], 3, "minilm", "coral/none/synthetic/seed3"),
+        (
+            ["method=coral", "ablation=no_immune"],
+            3,
+            "minilm",
+            "coral/no_immune/synthetic/seed3",
+        ),
+        (
+            ["method=coral", "ablation=no_settling_noise"],
+            None,
+            "minilm",
+            "coral/no_settling_noise/synthetic/deterministic",
+        ),
+        (["method=random"], 3, "none", "random/none/synthetic/seed3"),
+        (["method=bm25"], None, "none", "bm25/none/synthetic/deterministic"),
+        (
+            ["method=tide", "embedder=bge_small", "dataset=fc_mh_6k"],
+            None,
+            "bge_small",
+            "tide/none/fc_mh_6k/deterministic",
+        ),
+    ],
+    ids=str,
+)
+def test_seed_embedder_and_name(compose, overrides, seed, embedder, name):
+    cfg = compose(*overrides, "seed=3")
+    assert seed_of(cfg) == seed
+    assert embedder_of(cfg) == embedder
+    assert run_name(cfg) == name
+
+
+def test_seed_0_is_a_seed(compose):
+    assert seed_of(compose("method=random", "seed=0")) == 0
+    assert run_name(compose("method=random", "seed=0")).endswith("/seed0")
+
+
+def test_data_and_code_count(compose):
+    cfg = compose("method=bm25")
+    keys = {run_key(cfg, "a", "b"), run_key(cfg, "b", "a"), run_key(cfg, "a", "c")}
+    assert len(keys) == 3
+    assert run_key(cfg, "a", "b") in keys
+    assert run_key(compose("method=bm25", "k=3"), "a", "b") not in keys
+
+
+def test_the_key_is_the_same_in_every_process(compose, tmp_path):
+    overrides = ["method=coral", "dataset=fc_sh_6k", "seed=3"]
+    code = (
+        "import hydra\n"
+        "from engram_hydra import cli, conf_dir, config, run_key\n"
+        "config.register(); cli.register_resolvers()\n"
+        "with hydra.initialize_config_dir(conf_dir.conf_dir(), version_base='1.3'):\n"
+        f"    cfg = hydra.compose('config', overrides={overrides!r})\n"
+        "print(run_key.run_key(cfg, 'data', run_key.code_sha256()))\n"
+    )
+    here = run_key(compose(*overrides), "data", code_sha256())
+    for hash_seed in ("1", "2"):
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=tmp_path,  # another paths.root
+            env=os.environ | {"PYTHONHASHSEED": hash_seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stdout.strip() == here
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A small package in the place of this one."""
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "run_key.py").write_text("a = 1\n")
+    (tmp_path / "sub" / "b.py").write_text("b = 2\n")
+    monkeypatch.setattr(module, "__file__", str(tmp_path / "run_key.py"))
+    return tmp_path
+
+
+def test_code_is_the_names_and_contents_of_its_python_files(package):
+    digests = [code_sha256()]
+
+    def changed():
+        digests.append(code_sha256())
+        return len(set(digests)) == len(digests)
+
+    (package / "sub" / "b.py").write_text("b = 3\n")
+    assert changed()
+    (package / "sub" / "b.py").rename(package / "sub" / "c.py")
+    assert changed()
+    (package / "sub" / "c.py").rename(package / "c.py")
+    assert changed()
+    (package / "new.py").write_text("")
+    assert changed()
+    (package / "new.py").write_text("a = 1\n")
+    (package / "run_key.py").write_text("")
+    assert changed()
+
+
+def test_code_is_nothing_else(package):
+    before = code_sha256()
+    (package / "notes.txt").write_text("x")
+    (package / "sub" / "b.pyc").write_bytes(b"x")
+    os.utime(package / "run_key.py", (0, 0))
+    assert code_sha256() == before

@@ -16,9 +16,11 @@ from omegaconf import MISSING, DictConfig, OmegaConf
 from engram_hydra.errors import ConfigError
 
 
-def number(default: Any, *, ge: float = -math.inf, le: float = math.inf, **open_ends: float) -> Any:
-    """A number in a range: ``ge`` and ``le`` belong to it, ``gt`` and ``lt`` do not."""
-    return field(default=default, metadata={"ge": ge, "le": le, **open_ends})
+def number(
+    default: Any, *, ge: float = -math.inf, gt: float = -math.inf, le: float = math.inf
+) -> Any:
+    """A number in a range: ``ge`` and ``le`` belong to it, ``gt`` does not."""
+    return field(default=default, metadata={"ge": ge, "gt": gt, "le": le})
 
 
 def choice(default: str, *allowed: str) -> Any:
@@ -262,16 +264,12 @@ def _below(value: Any, key: str) -> Iterator[tuple[str, Any, Field[Any]]]:
 
 
 def _in_range(value: float, meta: Any) -> bool:
-    return (
-        math.isfinite(value)
-        and meta["ge"] <= value <= meta["le"]
-        and meta.get("gt", -math.inf) < value < meta.get("lt", math.inf)
-    )
+    return math.isfinite(value) and meta["ge"] <= value <= meta["le"] and meta["gt"] < value
 
 
 def _range(spec: Field[Any]) -> str:
-    words = {"ge": "at least", "gt": "above", "le": "at most", "lt": "below"}
-    ends = {word: spec.metadata.get(end, math.inf) for end, word in words.items()}
+    words = {"ge": "at least", "gt": "above", "le": "at most"}
+    ends = {word: spec.metadata[end] for end, word in words.items()}
     bounds = " and ".join(f"{word} {end:g}" for word, end in ends.items() if math.isfinite(end))
     kind = "a whole number" if "int" in str(spec.type) else "a number"
     return f"{kind} {bounds}".strip()
@@ -296,4 +294,4 @@ def constants_of(method: DictConfig) -> dict[str, Any]:
     for name in params:
         if name in constants:
             raise ConfigError(f"method.params.{name} stands for method.{name}: set that one.")
-    return constants | params
+    return {**constants, **params}

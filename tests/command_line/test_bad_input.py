@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -178,17 +180,25 @@ def test_weights_with_one_byte_flipped(logged, tmp_path):
         assert part in sentence
 
 
+def break_file(file: Path) -> None:
+    content = bytearray(file.read_bytes())
+    content[:1000] = b"\xa5" * 1000
+    file.write_bytes(content)
+
+
+def break_rows(file: Path) -> None:
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute("UPDATE vectors SET vector = zeroblob(length(vector))")
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("damage", ["header", "rows"])
+@pytest.mark.parametrize("damage", [break_file, break_rows])
 def test_a_damaged_vector_cache_is_made_anew(workspace, tmp_path, damage):
     cache = {"ENGRAM_CACHE": str(tmp_path / "cache")}
     dense = ("method=dense", *SMALL)
     workspace.ok(*dense, **cache)
     (file,) = (tmp_path / "cache").rglob("*.sqlite")
-    content = bytearray(file.read_bytes())
-    start = 0 if damage == "header" else len(content) // 2
-    content[start : start + 20_000] = b"\xa5" * len(content[start : start + 20_000])
-    file.write_bytes(content)
+    damage(file)
 
     done = workspace.run(*dense, **cache)
     assert done.returncode == 0, done.stderr

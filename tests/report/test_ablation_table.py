@@ -172,8 +172,8 @@ def test_gains_alone_and_redundancy(make_run: Make) -> None:
         assert row.contrast.value == pytest.approx(0.9)
         assert row.contrast_is == formula
         assert row.notes == (
-            "redundant: alone it gains 90.0 points, but taking it off the whole shows no cost "
-            "(+0.0 points)",
+            "redundant: alone it gains 90.0 points, but its cost in the whole (+0.0 points) can't be "
+            "told from none",
         )
     assert table["no heirs"].contrast == Estimate(0, 0, 0, 10)
     assert any("by construction" in note for note in table["no immune response"].notes)

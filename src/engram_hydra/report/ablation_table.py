@@ -138,8 +138,8 @@ def _row(estimator: Estimator, line: _Line, metric: str) -> Row:
         cost, _ = estimator.difference(CORAL, line.gain_of, metric)
         if isinstance(cost, Estimate) and contrast.low > 0 >= cost.low:
             notes.append(
-                f"redundant: alone it gains {100 * contrast.value:.1f} points, but taking it off the "
-                f"whole shows no cost ({100 * cost.value:+.1f} points)"
+                f"redundant: alone it gains {100 * contrast.value:.1f} points, but its cost in the whole "
+                f"({100 * cost.value:+.1f} points) can't be told from none"
             )
     return Row(line.label, value, spread, contrast, f"{_name(a)} - {_name(b)}", tuple(notes))
 

@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test check ui lock clean
+.PHONY: demo test check bench ui lock clean
 
 $(READY): requirements.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -27,6 +27,10 @@ check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# What the machinery costs, as ratios within one run; figures are kept in benchmarks/README.md.
+bench: $(READY)
+	$(BIN)/python benchmarks/overhead.py
 
 ui: $(READY)
 	$(BIN)/mlflow ui --host 127.0.0.1 --backend-store-uri sqlite:///$(CURDIR)/mlruns/mlflow.db

@@ -1,5 +1,6 @@
 # Set-up is one step: every target makes the environment it needs.
 PYTHON ?= python3
+PORT ?= 5000
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
@@ -33,7 +34,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/overhead.py
 
 ui: $(READY)
-	$(BIN)/mlflow ui --host 127.0.0.1 --backend-store-uri sqlite:///$(CURDIR)/mlruns/mlflow.db
+	$(BIN)/mlflow ui --host 127.0.0.1 --port $(PORT) --backend-store-uri sqlite:///$(CURDIR)/mlruns/mlflow.db
 
 # Pins every version for 3.10 to 3.13; the GPU packages that torch names are left out.
 lock:

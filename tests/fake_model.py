@@ -21,6 +21,7 @@ class FakeOptions:
     package: str | None = None
     path: str | None = "/nonexistent/model"
     sha256: str = "0" * 64
+    pooling: str = "mean"
     max_length: int = 256
     dim: int = 8
 

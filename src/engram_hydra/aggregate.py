@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,8 +13,9 @@ from omegaconf import DictConfig
 from engram_hydra.cli import hydra_command
 from engram_hydra.conf_dir import conf_dir
 from engram_hydra.config import validate
+from engram_hydra.errors import DataError
 from engram_hydra.report.ablation_table import Table, ablation_tables
-from engram_hydra.report.cells import Run, select
+from engram_hydra.report.cells import Run, Selection, select
 from engram_hydra.report.document import to_markdown, to_text
 from engram_hydra.report.estimates import Estimate
 from engram_hydra.report.published import beside, load_published
@@ -23,7 +23,7 @@ from engram_hydra.report.render import Report, document
 from engram_hydra.report.tidy_csv import to_csv
 from engram_hydra.tracking import Store, output_folder, ui_command
 
-log = logging.getLogger(__name__)
+PER_QUESTION = "per_question.jsonl"
 
 
 def aggregate(cfg: DictConfig) -> None:
@@ -52,23 +52,37 @@ def aggregate(cfg: DictConfig) -> None:
         "engram.embedder": embedder,
         "engram.n_runs": str(len(selection.cells)),
     }
-    with store.run(f"aggregate/{name}", folder, tags, {}) as record:
+    with store.run(f"aggregate/{name}", tags, {}) as record:
         record.metrics |= dict(_figures(tables))
-        (folder / "ablation_table.md").write_text(to_markdown(blocks), encoding="utf-8")
-        (folder / "ablation_table.csv").write_text(to_csv(report), encoding="utf-8")
-        runs = {run.run_id: "/".join(key) for key, run in selection.cells.items()}
-        (folder / "runs.json").write_text(json.dumps(runs, indent=2) + "\n", encoding="utf-8")
+        record.files |= {
+            "ablation_table.md": to_markdown(blocks),
+            "ablation_table.csv": to_csv(report),
+            "runs.json": json.dumps(_selected(selection), indent=2) + "\n",
+        }
+        for file, text in record.files.items():
+            (folder / file).write_text(text, encoding="utf-8")
     print(to_text(blocks))
     print(f"Written to {folder / 'ablation_table.md'} and .csv, and logged as run {record.run_id}.")
     print(f"Look at the runs with: {ui_command(store.uri)}")
 
 
+def _selected(selection: Selection) -> dict[str, dict[str, str]]:
+    """Which runs stand in the table, as what, and why the others don't."""
+    return {
+        "selected": {run.run_id: "/".join(key) for key, run in selection.cells.items()},
+        "left_out": {run.run_id: reason for run, reason in selection.left_out},
+    }
+
+
 def _runs(store: Store, dataset: str) -> Iterator[Run]:
     def rows_of(run_id: str) -> list[dict[str, Any]]:
-        return [
-            json.loads(line)
-            for line in store.read_artifact(run_id, "per_question.jsonl").splitlines()
-        ]
+        try:
+            rows = [json.loads(x) for x in store.read_artifact(run_id, PER_QUESTION).splitlines()]
+            return [{key: row[key] for key in ("question_id", "kind", "metrics")} for row in rows]
+        except (ValueError, KeyError, TypeError) as error:
+            raise DataError(
+                f"{PER_QUESTION} of run {run_id} is damaged ({error}): run it again."
+            ) from error
 
     for run in store.runs(f"tags.`engram.dataset` = '{dataset}'"):
         run_id = run.info.run_id

@@ -6,16 +6,18 @@ import dataclasses
 import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import hydra
 from hydra.errors import HydraException, MissingConfigException, OverrideParseException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException
+from yaml import YAMLError  # type: ignore[import-untyped]
 
 from engram_hydra import config
 from engram_hydra.conf_dir import conf_dir
-from engram_hydra.errors import ConfigError, EngramError
+from engram_hydra.errors import ConfigError, EngramError, MethodError
 
 USAGE_ERROR = 2
 NOT_A_NAME = "Config group override must be"  # how Hydra's bare ValueError for method=3 begins
@@ -26,6 +28,8 @@ def hydra_command(task: Callable[[DictConfig], Any], config_name: str) -> None:
 
     Exits with 1 where the task or a job of the sweep failed, with 2 where the configuration is wrong.
     """
+    if not {"", os.getcwd()} & set(sys.path):  # noqa: PTH109 as under python -m: a user's own module
+        sys.path.insert(0, os.getcwd())  # noqa: PTH109
     os.environ["HYDRA_FULL_ERROR"] = "1"  # exceptions reach us whole; nothing else is printed
     config.register()
     register_resolvers()
@@ -34,9 +38,10 @@ def hydra_command(task: Callable[[DictConfig], Any], config_name: str) -> None:
     def job(cfg: DictConfig) -> Any:
         try:
             return task(cfg)
-        except Exception as error:
+        except (Exception, SystemExit) as raised:
+            error = _no_exit(raised)
             if _in_sweep():  # the sweeper names it when all jobs are done
-                raise
+                raise error from raised
             failures.append(error)  # not raised here, or Hydra would add words of its own
 
     try:
@@ -52,10 +57,14 @@ def hydra_command(task: Callable[[DictConfig], Any], config_name: str) -> None:
         sys.exit(_say(str(error), 1))
     except (HydraException, OmegaConfBaseException) as error:
         sys.exit(_say(explain(error), USAGE_ERROR))
+    except (YAMLError, UnicodeDecodeError) as error:
+        problem = " ".join(str(error).split())
+        sys.exit(_say(f"an option's file is no readable YAML: {problem}.", USAGE_ERROR))
     except OSError as error:  # after Hydra's, one of which is an OSError too
         if failures:  # the task's own
             raise
-        problem = f"{error.filename} can't be made or written ({error.strerror})"
+        place = error.filename or "the current folder"
+        problem = f"{place} can't be made or written ({error.strerror})"
         sys.exit(_say(f"{problem}: set paths.outputs to a folder that can be.", USAGE_ERROR))
     except ValueError as error:
         if not str(error).startswith(NOT_A_NAME):
@@ -71,13 +80,22 @@ def register_resolvers() -> None:
 
         return user_cache_dir("engram_hydra", appauthor=False)
 
+    start = Path.cwd()  # a job may change it
+
     def absolute(path: str | None) -> str | None:
         # An empty variable counts as one that is not set: it does not name the current folder.
-        return os.path.abspath(os.path.expanduser(path)) if path else None  # noqa: PTH100, PTH111
+        return os.path.normpath(start / Path(path).expanduser()) if path else None
 
     OmegaConf.register_new_resolver("pid", os.getpid, use_cache=True, replace=True)
     OmegaConf.register_new_resolver("user_cache", user_cache, use_cache=True, replace=True)
     OmegaConf.register_new_resolver("absolute", absolute, replace=True)
+
+
+def _no_exit(error: BaseException) -> Exception:
+    """The error itself; a method that calls ``sys.exit`` has failed, and ends nothing but its job."""
+    if isinstance(error, Exception):
+        return error
+    return MethodError(f"the job called sys.exit({error}), which no method may.")
 
 
 def _in_sweep() -> bool:

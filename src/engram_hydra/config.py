@@ -147,6 +147,7 @@ class Embedder:
     package: str | None = None
     path: str | None = None
     sha256: str = MISSING
+    pooling: str = choice(MISSING, "mean", "cls")
     max_length: int = number(MISSING, ge=1)
     dim: int = number(MISSING, ge=1)
 
@@ -277,12 +278,16 @@ def _range(spec: Field[Any]) -> str:
 
 def ablation_of(method: DictConfig) -> str:
     """The parts that are switched off, joined by ``+`` in the order of the schema; else ``none``."""
-    off = [
-        spec.metadata["ablation"]
+    return "+".join(off for name, off in switches_of(method).items() if not method[name]) or "none"
+
+
+def switches_of(method: DictConfig) -> dict[str, str]:
+    """The method's switches, each with the name of the ablation that turns it off."""
+    return {
+        spec.name: spec.metadata["ablation"]
         for spec in fields(schema_of(method))
-        if "ablation" in spec.metadata and not method[spec.name]
-    ]
-    return "+".join(off) or "none"
+        if "ablation" in spec.metadata
+    }
 
 
 def constants_of(method: DictConfig) -> dict[str, Any]:

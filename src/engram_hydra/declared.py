@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
 from engram_hydra.conf_dir import conf_dir
-from engram_hydra.config import schema_of
+from engram_hydra.config import schema_of, switches_of
 from engram_hydra.errors import ConfigError
 
 TABLE_SEEDS = range(5)
+RESERVED = {"oracle_immune", "heirs_only"}  # rows of the table that are not built yet
 WHERE_NOT_WHAT = {"path", "package"}  # of an embedder: the weights' hash says what they are
 
 
@@ -39,7 +41,7 @@ def declaration(cfg: DictConfig, seed: int | None) -> Declaration:
     differences: dict[str, Any] = {}
     for group in ("method", "dataset", "embedder"):
         shipped = _committed(group, choices[group], folders)
-        _check_name(cfg, group, choices[group], folders)
+        _check_name(cfg[group].name, group, choices[group])
         differences |= _differences(cfg[group], shipped, group)
     variant = "" if not differences else _variant(differences, cfg.method.name)
     return Declaration(
@@ -60,13 +62,14 @@ def _choices(cfg: DictConfig) -> dict[str, str]:
 
 
 def _folders() -> list[Path]:
-    """The folders options come from, in the order in which Hydra looks."""
+    """The folders options come from: the shipped one first, whatever else Hydra was told to search."""
     from hydra.core.hydra_config import HydraConfig
 
+    shipped = Path(conf_dir())
     if not HydraConfig.initialized():
-        return [Path(conf_dir())]
+        return [shipped]
     sources = HydraConfig.get().runtime.config_sources
-    return [Path(source.path) for source in sources if source.schema == "file"]
+    return [shipped, *(Path(source.path) for source in sources if source.schema == "file")]
 
 
 def _committed(group: str, option: str, folders: list[Path]) -> dict[str, Any]:
@@ -85,21 +88,30 @@ def _committed(group: str, option: str, folders: list[Path]) -> dict[str, Any]:
     return {**below, **content}
 
 
-def _check_name(cfg: DictConfig, group: str, option: str, folders: list[Path]) -> None:
-    name = cfg[group].name
-    if name == option:
-        return
-    taken = any((folder / group / f"{name}.yaml").is_file() for folder in folders)
-    if option != "custom" or taken:
+def _check_name(name: str, group: str, option: str) -> None:
+    """A name must say which option it is: tables and files go by it."""
+    if name != option and option != "custom":
         raise ConfigError(
-            f"{group}.name={name} would let {group}={option} pass for another: leave {group}.name as it is"
-            f"{', or give your own method a name that no option has' if option == 'custom' else ''}."
+            f"{group}.name={name} would let {group}={option} pass for another: leave {group}.name as it is."
+        )
+    if not re.fullmatch(r"[A-Za-z0-9_.-]+", name):
+        raise ConfigError(
+            f"{group}.name={name} can't stand in tables and files: use letters, digits and _ . - only."
+        )
+    shipped = {file.stem for file in (Path(conf_dir()) / group).glob("*.yaml")} | RESERVED
+    if name not in shipped or name == "custom":
+        taken = name.lower() in {other.lower() for other in shipped - {"custom"}}
+    else:
+        taken = option == "custom" or name in RESERVED
+    if taken:
+        raise ConfigError(
+            f"{group}.name={name} is the name of another {group}: choose one of your own."
         )
 
 
 def _differences(options: DictConfig, shipped: dict[str, Any], group: str) -> dict[str, Any]:
     """Options whose value is not the committed one; the parts that ablations switch do not count."""
-    switches = {spec.name for spec in fields(schema_of(options)) if "ablation" in spec.metadata}
+    switches = switches_of(options)
     values: Any = OmegaConf.to_container(options, resolve=True)
     # On the schema, whose defaults stand for what the file leaves out, at any depth.
     on_schema = OmegaConf.merge(OmegaConf.structured(schema_of(options)), shipped)
@@ -107,7 +119,7 @@ def _differences(options: DictConfig, shipped: dict[str, Any], group: str) -> di
     return {
         f"{group}.{name}": value
         for name, value in values.items()
-        if name not in switches | WHERE_NOT_WHAT and value != committed[name]
+        if name not in {*switches, *WHERE_NOT_WHAT} and value != committed[name]
     }
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import groupby, pairwise
+from numbers import Real
 
 from engram_hydra.datasets.dataset import Item
 from engram_hydra.errors import MethodError
@@ -33,12 +34,13 @@ def check_rankings(
     ties: str,
     *,
     full: bool,
-) -> None:
+) -> list[list[Hit]]:
     """Assert equal k, known and distinct ids, finite falling scores, and the tie rule.
 
     ``full``: every ranking must hold min(k, N) items, as those of the built-in methods do.
-    Raises MethodError naming the query's index and the rule.
+    Returns the rankings as lists; raises MethodError naming the query's index and the rule.
     """
+    rankings = _lists(rankings)
     if len(rankings) != len(queries):
         raise MethodError(
             f"read() answered {len(rankings)} of {len(queries)} queries; it must answer each."
@@ -48,6 +50,7 @@ def check_rankings(
         problem = _problem(ranking, position, k, full) or _disorder(ranking, memory, position, ties)
         if problem:
             raise MethodError(f"read() broke a rule on query {number}: {problem}.")
+    return rankings
 
 
 def audit_reads(
@@ -61,7 +64,7 @@ def audit_reads(
     step = max(1, len(queries) // AUDITED)
     for number in reversed(range(0, len(queries), step)):
         scored = [hit.id for hit in rankings[number]]
-        again = memory.read([queries[number]], n)
+        again = _lists(memory.read([queries[number]], n))
         if len(again) != 1 or [hit.id for hit in again[0][: len(scored)]] != scored:
             raise MethodError(
                 f"query {number}, read again alone and to the end, begins with other items than in the"
@@ -70,9 +73,29 @@ def audit_reads(
             )
 
 
+def _lists(rankings: Iterable[Iterable[Hit]]) -> list[list[Hit]]:
+    try:
+        return [list(ranking) for ranking in rankings]
+    except TypeError as error:
+        raise MethodError(
+            f"read() must return one list of Hit(id, score) for each query: {error}."
+        ) from error
+
+
+def _sound(hit: Hit) -> bool:
+    return isinstance(hit.id, str) and isinstance(hit.score, Real)
+
+
+def _finite(score: float) -> bool:
+    try:
+        return math.isfinite(score)
+    except OverflowError:  # a whole number that no float can hold
+        return False
+
+
 def _problem(ranking: Sequence[Hit], position: dict[str, int], k: int, full: bool) -> str | None:
-    if not all(isinstance(hit, Hit) for hit in ranking):
-        return "it holds something other than a Hit(id, score)"
+    if not all(isinstance(hit, Hit) and _sound(hit) for hit in ranking):
+        return "it holds something other than a Hit(id, score) of a string and a number"
     ids = [hit.id for hit in ranking]
     if len(ids) > k:
         return f"{len(ids)} items where at most k = {k} are allowed"
@@ -83,7 +106,7 @@ def _problem(ranking: Sequence[Hit], position: dict[str, int], k: int, full: boo
     unknown = next((i for i in ids if i not in position), None)
     if unknown is not None:
         return f"the id {unknown!r} was never written"
-    if not all(math.isfinite(hit.score) for hit in ranking):
+    if not all(_finite(hit.score) for hit in ranking):
         return "a score is not finite"
     return None
 

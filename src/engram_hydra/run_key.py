@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import json
 from pathlib import Path
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
-from engram_hydra.config import ablation_of, constants_of
+from engram_hydra.config import ablation_of, constants_of, switches_of
 from engram_hydra.memories.build import memory_class
 
 
@@ -38,7 +39,23 @@ def config_key(cfg: DictConfig) -> str:
 
 def run_key(cfg: DictConfig, data_sha256: str, code_sha256: str) -> str:
     """Digest of all that a run's result follows from: options, data, weights and code."""
-    return _digest([config_key(cfg), data_sha256, code_sha256])
+    return _digest([config_key(cfg), method_sha256(cfg.method), data_sha256, code_sha256])
+
+
+def method_sha256(method: DictConfig) -> str:
+    """Digest of a method's constants, its switches aside, and of the file its class stands in.
+
+    Runs of one method stand in one table only if they share it. The file counts for classes outside
+    this package, whose own files ``code_sha256`` covers.
+    """
+    switches = switches_of(method)
+    constants = {k: v for k, v in constants_of(method).items() if k not in switches}
+    source = None
+    cls = memory_class(method)
+    if not cls.__module__.startswith("engram_hydra."):
+        file = inspect.getsourcefile(cls)
+        source = file and hashlib.sha256(Path(file).read_bytes()).hexdigest()
+    return _digest([method._target_, constants, source])
 
 
 def code_sha256() -> str:

@@ -6,6 +6,7 @@ import json
 import logging
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,17 @@ from engram_hydra.environment import environment, peak_memory_mib, reset_peak_me
 from engram_hydra.fairness import audit_reads, blind, check_rankings
 from engram_hydra.memories.build import build_memory, memory_class
 from engram_hydra.memories.memory import Hit, Memory
-from engram_hydra.run_key import code_sha256, embedder_of, run_key, run_name, seed_of
+from engram_hydra.metrics.summary import headline
+from engram_hydra.run_key import (
+    code_sha256,
+    embedder_of,
+    method_sha256,
+    run_key,
+    run_name,
+    seed_of,
+)
 from engram_hydra.scoring import Ranking, score
-from engram_hydra.tracking import Record, Store, flatten, output_folder, ui_command
+from engram_hydra.tracking import Record, Store, flatten, ui_command
 
 log = logging.getLogger(__name__)
 
@@ -38,59 +47,63 @@ def run(cfg: DictConfig) -> str:
     tags = _identity(cfg, seed)
     reset_peak_memory()
     data = load_dataset(cfg.dataset, Path(cfg.paths.data) if cfg.paths.data else None)
-    embedder, embed_seconds = _embed(cfg, data)
+    embedder = _embedder(cfg, data)
     memory = build_memory(cfg.method, embedder, seed)
     store = Store.of(cfg.tracking)
     tags |= _same_run(cfg, data, tags["engram.code_sha256"], store)
 
-    with store.run(run_name(cfg), output_folder(), tags, _params(cfg)) as record:
+    with store.run(run_name(cfg), tags, _params(cfg)) as record:
         store.log_dataset(record.run_id, data)
-        rankings = _write_and_read(cfg, data, memory, record)
-        scored = score(data, rankings, k=cfg.k, reader=cfg.reader.name, tag=cfg.method.name)
+        rankings = _write_and_read(cfg, data, memory, embedder, record)
+        scored = score(data, rankings, k=cfg.k, reader=cfg.reader.name, tag=run_name(cfg))
         record.metrics |= scored.metrics
-        record.metrics["embed_seconds"] = embed_seconds
         if embedder is not None:
             texts = [item.text for item in data.items]
             record.metrics["truncated_fraction"] = embedder.truncated_fraction(texts)
         if (peak := peak_memory_mib()) is not None:
             record.metrics["peak_memory_mib"] = peak
-        for name, text in {**scored.files, **_provenance(cfg)}.items():
-            (record.folder / name).write_text(text, encoding="utf-8")
+        record.files |= {**scored.files, **_provenance(cfg)}
+    log.info("%s", headline(record.metrics))
     if not tags["engram.sweep_id"]:
         log.info("look at it with: %s", ui_command(store.uri))
     return record.run_id
 
 
-def _embed(cfg: DictConfig, data: Dataset) -> tuple[Embedder | None, float]:
-    """Vectors of all texts, before anything is timed; none for methods that don't use them."""
+def _embedder(cfg: DictConfig, data: Dataset) -> Embedder | None:
+    """The embedder, with the items' vectors at hand; none for methods that don't use vectors."""
     if not memory_class(cfg.method).uses_vectors:
-        return None, 0.0
-    start = time.perf_counter()
+        return None
     embedder = Embedder(cfg.embedder, Path(cfg.paths.cache) / "vectors")
-    embedder.warm(data.texts)
-    return embedder, time.perf_counter() - start
+    embedder.warm([item.text for item in data.items])
+    return embedder
 
 
 def _write_and_read(
-    cfg: DictConfig, data: Dataset, memory: Memory, record: Record
+    cfg: DictConfig, data: Dataset, memory: Memory, embedder: Embedder | None, record: Record
 ) -> list[Ranking]:
-    """Let the method work on blinded items, hold it to the rules, and translate back."""
+    """Let the method work on blinded items, hold it to the rules, and translate back.
+
+    The method gets copies of all it is given, so that what we compare with stays ours, and no
+    question is embedded before all items are written.
+    """
     items = blind(data.items, data.sha256)
     queries = [question.text for question in data.questions]
     log.info("writing %d items, then reading %d questions", len(items), len(queries))
     start = time.perf_counter()
-    memory.write(items)
+    memory.write([replace(item) for item in items])
     record.metrics["write_seconds"] = time.perf_counter() - start
     record.tags["engram.inert"] = ", ".join(memory.inert())
+    if embedder is not None:
+        embedder.warm(queries)
     start = time.perf_counter()
-    hits = memory.read(queries, cfg.k)
+    returned = memory.read(list(queries), cfg.k)
     seconds = time.perf_counter() - start
-    record.metrics["read_ms_per_query"] = 1000 * seconds / max(len(queries), 1)
+    record.metrics["read_ms_per_query"] = 1000 * seconds / len(queries)
     for name, value in memory.counters().items():
         record.metrics[f"memory_{name}"] = value
 
     ours = type(memory).__module__.startswith("engram_hydra.")
-    check_rankings(hits, memory, queries, items, cfg.k, cfg.method.ties, full=ours)
+    hits = check_rankings(returned, memory, queries, items, cfg.k, cfg.method.ties, full=ours)
     audit_reads(hits, memory, queries, len(items))
     return _unblind(hits, items, data.items)
 
@@ -117,6 +130,7 @@ def _identity(cfg: DictConfig, seed: int | None) -> dict[str, str]:
         "engram.reader": cfg.reader.name,
         "engram.k": str(cfg.k),
         "engram.code_sha256": code_sha256(),
+        "engram.method_sha256": method_sha256(cfg.method),
         "engram.sweep_id": _sweep_id(),
         "engram.as_shipped": str(declared.as_shipped).lower(),
         "engram.variant": declared.variant,

@@ -35,9 +35,9 @@ class Record:
     """What one run leaves behind, gathered while it runs and logged when it is over."""
 
     run_id: str
-    folder: Path
     metrics: dict[str, float] = field(default_factory=dict)
     tags: dict[str, str] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
 
 
 class Store:
@@ -47,12 +47,15 @@ class Store:
     """
 
     def __init__(self, uri: str, artifacts: str, experiment: str) -> None:
-        _refuse_file_store(uri)
+        _refuse_what_keeps_nothing(uri)
         self.uri = uri
         self.client = self._connect(artifacts, experiment)
 
     @classmethod
     def of(cls, tracking: DictConfig) -> Store:
+        elsewhere = os.environ.get("MLFLOW_TRACKING_URI", tracking.uri)
+        if elsewhere != tracking.uri:
+            log.warning("MLFLOW_TRACKING_URI is not used: tracking.uri=%s decides", tracking.uri)
         return cls(tracking.uri, tracking.artifacts, tracking.experiment)
 
     def _connect(self, artifacts: str, experiment: str) -> MlflowClient:
@@ -60,9 +63,12 @@ class Store:
         os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
         os.environ.setdefault("MLFLOW_LOGGING_LEVEL", "WARNING")
         database = _sqlite_file(self.uri)
-        folder = (database or Path(artifacts)).parent
+        remote = "://" in artifacts
+        location = artifacts if remote else Path(artifacts).resolve().as_uri()
+        folder = (
+            database.parent if database else output_folder() if remote else Path(artifacts).parent
+        )
         try:
-            Path(artifacts).mkdir(parents=True, exist_ok=True)
             folder.mkdir(parents=True, exist_ok=True)
             # A fresh SQLite store races: tables and experiment are made by one process.
             with FileLock(folder / "store.lock"):
@@ -75,9 +81,7 @@ class Store:
                 self.experiment_id = (
                     found.experiment_id
                     if found
-                    else client.create_experiment(
-                        experiment, artifact_location=Path(artifacts).resolve().as_uri()
-                    )
+                    else client.create_experiment(experiment, artifact_location=location)
                 )
         except Exception as error:  # MLflow wraps whatever its database raises
             raise TrackingError(
@@ -89,21 +93,28 @@ class Store:
                 f"the MLflow experiment {experiment} in {self.uri} was deleted: restore it with"
                 f" `mlflow experiments restore -x {found.experiment_id}`, or set tracking.experiment."
             )
+        if found and found.artifact_location != location:
+            log.warning(
+                "files go to %s, where the experiment %s has kept them from its start, not to %s",
+                found.artifact_location,
+                experiment,
+                location,
+            )
         return client
 
     @contextmanager
     def run(
-        self, name: str, folder: Path, tags: Mapping[str, str], params: Mapping[str, Any]
+        self, name: str, tags: Mapping[str, str], params: Mapping[str, Any]
     ) -> Iterator[Record]:
         """A run around the block: all of it is logged, or it is marked FAILED with its traceback.
 
-        Every file in ``folder`` becomes an artifact. ``engram.complete`` is written last of all, so
-        that a run without it is no result.
+        The record's files and the job's log become artifacts. ``engram.complete`` is written last of
+        all, so that a run without it is no result.
         """
         from mlflow.entities import Param, RunTag
 
         run = self.client.create_run(self.experiment_id, run_name=name, tags=dict(tags))
-        record = Record(run.info.run_id, folder)
+        record = Record(run.info.run_id)
         try:
             yield record
             self._log_metrics(record)
@@ -112,10 +123,12 @@ class Store:
             for start in range(0, len(values), PARAMS_AT_ONCE):
                 self.client.log_batch(record.run_id, params=values[start : start + PARAMS_AT_ONCE])
             self.client.log_batch(record.run_id, tags=rest)
-            log.info("done: run %s (%s)", record.run_id, name)
-            self.client.log_artifacts(record.run_id, str(folder))
+            for file, text in record.files.items():
+                self.client.log_text(record.run_id, text, file)
+            self._log_logs(record)
             self.client.set_terminated(record.run_id, "FINISHED")
             self.client.set_tag(record.run_id, "engram.complete", "true")
+            log.info("done: run %s (%s)", record.run_id, name)
         except BaseException as error:
             self._fail(record, error)
             raise
@@ -138,15 +151,22 @@ class Store:
 
     def _fail(self, record: Record, error: BaseException) -> None:
         """Mark the run FAILED (KILLED where a person stopped it), with the traceback as tag and log."""
-        killed = not isinstance(error, Exception)
+        killed = isinstance(error, KeyboardInterrupt)
         trace = "".join(traceback.format_exception(error))
         log.error("run %s %s:\n%s", record.run_id, "was stopped" if killed else "failed", trace)
         try:  # whatever stopped the run may stop this too, and must not be hidden by it
             self.client.set_terminated(record.run_id, "KILLED" if killed else "FAILED")
             self.client.set_tag(record.run_id, "engram.error", trace[-LONGEST_TAG:])
-            self.client.log_artifacts(record.run_id, str(record.folder))
+            self._log_logs(record)
         except Exception as lost:
             log.error("run %s could not be marked in the store: %s", record.run_id, lost)
+
+    def _log_logs(self, record: Record) -> None:
+        """The files that this job logs to, and no other of its folder."""
+        for handler in logging.getLogger().handlers:
+            if isinstance(handler, logging.FileHandler):
+                handler.flush()
+                self.client.log_artifact(record.run_id, handler.baseFilename)
 
     def log_dataset(self, run_id: str, dataset: Dataset) -> None:
         """Show the data set as the run's input, with its digest."""
@@ -216,18 +236,28 @@ def flatten(options: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str,
             yield f"{prefix}{key}", value
 
 
-def _refuse_file_store(uri: str) -> None:
+def _refuse_what_keeps_nothing(uri: str) -> None:
     if uri.startswith("file:") or "://" not in uri:
         raise TrackingError(
             f"tracking.uri={uri} is a file store, which MLflow no longer writes:"
             " use sqlite:////absolute/path/mlflow.db or a server's http:// address."
+        )
+    file = _sqlite_file(uri)
+    if uri.startswith("sqlite:") and (file is None or file.name in ("", ":memory:")):
+        raise TrackingError(
+            f"tracking.uri={uri} is gone when the run ends: use sqlite:////absolute/path/mlflow.db."
+        )
+    if file is not None and set("?%#") & set(uri):
+        raise TrackingError(
+            f"tracking.uri={uri} holds one of ? % #, which an SQLite address can't carry:"
+            " set paths.mlruns to a folder without them."
         )
 
 
 def _sqlite_file(uri: str) -> Path | None:
     if not uri.startswith("sqlite:///"):
         return None
-    return Path(uri.removeprefix("sqlite:///").partition("?")[0])
+    return Path(uri.removeprefix("sqlite:///"))
 
 
 def _open_for_writing(database: Path) -> None:

@@ -44,7 +44,8 @@ class VectorCache:
     def __init__(self, folder: Path, options: Options) -> None:
         """Touches no file yet."""
         weights = (options.model, options.revision, options.sha256)
-        identity = json.dumps([*weights, options.max_length, options.dim, FORMAT])
+        shape = (options.pooling, options.max_length, options.dim)
+        identity = json.dumps([*weights, *shape, _config_of(options.path), FORMAT])
         digest = hashlib.sha256(identity.encode()).hexdigest()[:16]
         self.file = folder / f"{options.model.replace('/', '--')}-{digest}.sqlite"
 
@@ -174,6 +175,16 @@ class VectorCache:
 def _raise_unless_damage(error: Exception) -> None:
     if any(words in str(error) for words in SURROUNDINGS):
         raise error
+
+
+def _config_of(path: str | None) -> str | None:
+    """Digest of what, besides the weights, a folder of the user's own says of its model."""
+    if path is None:
+        return None
+    digest = hashlib.sha256()
+    for file in sorted(Path(path).expanduser().rglob("*.json")):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
 
 
 def _key(text: str) -> bytes:

@@ -61,6 +61,12 @@ class Encoder:
                 f"embedder.max_length={options.max_length} is more than the {positions} word "
                 f"pieces {options.model} can read: set it to at most {positions}."
             )
+        pooling = getattr(self._model[1], "pooling_mode", None) if len(self._model) > 1 else None
+        if pooling not in (options.pooling, (options.pooling,)):
+            raise ModelError(
+                f"The model in {folder} pools its word pieces by {pooling}, not by "
+                f"{options.pooling}: put the files of {options.model} there, or set embedder.pooling."
+            )
         self._model.max_seq_length = options.max_length
         self._options = options
 

@@ -10,7 +10,8 @@ class Options(Protocol):
 
     ``model`` and ``revision`` are its hub id and commit. The weights are looked for in the folder
     ``path``, else in the Python ``package`` (which has a ``get_model_path()``), else on the hub;
-    ``sha256`` (64 hex digits) is that of ``model.safetensors`` wherever it came from.
+    ``sha256`` (64 hex digits) is that of ``model.safetensors`` wherever it came from. ``pooling`` says
+    how word pieces become one vector: by their ``mean``, or as that of ``cls``.
     ``max_length`` counts word pieces, the model's two special ones included; ``dim`` is the number
     of components of a vector.
     """
@@ -21,5 +22,6 @@ class Options(Protocol):
     package: str | None
     path: str | None
     sha256: str
+    pooling: str
     max_length: int
     dim: int

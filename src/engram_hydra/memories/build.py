@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import pkgutil
 from typing import Any
 
 import numpy as np
@@ -18,16 +19,14 @@ def memory_class(method: DictConfig) -> type[Memory]:
 
     Raises ConfigError where it can't be imported or is no ``Memory``.
     """
-    from hydra.utils import get_class
-
     try:
-        cls = get_class(method._target_)
+        cls = pkgutil.resolve_name(method._target_)
     except Exception as error:  # whatever importing a stranger's module may raise
         reason = " ".join(str(error.__cause__ or error).split())
         raise ConfigError(
             f"method._target_={method._target_} can't be imported: {reason}."
         ) from error
-    if not issubclass(cls, Memory):
+    if not (isinstance(cls, type) and issubclass(cls, Memory)):
         raise ConfigError(
             f"method._target_={method._target_} is no memory: subclass engram_hydra.memories.memory.Memory."
         )

@@ -17,6 +17,16 @@ from engram_hydra.metrics.retrieval import answer_rank, current_above_stale
 from engram_hydra.stats import bootstrap_mean, wilson
 
 CUTS = (1, 5, 10)
+HEADLINES = {
+    "current_above_stale_at_10": "Share of questions where the fact that holds now is among the first 10 "
+    "items and no superseded one stands above it; single-hop questions whose fact superseded another.",
+    "answer_in_top_1": "Share of questions whose first item contains the answer.",
+    "answer_in_top_10": "Share of questions with the answer in one of the first 10 items.",
+    "subem": "Share of questions where the reader's answer contains the gold answer.",
+    "recall_any_at_5": "Share of questions with a gold item among the first 5.",
+    "ndcg_any_at_10": "Mean of the official NDCG of the first 10 items.",
+}
+"""The metrics that tables show, in their order, each with what its mean says."""
 
 
 def score_question(
@@ -76,6 +86,16 @@ def summarise(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:
         logged[f"{name}_ci_high"] = high
         logged[f"{name}_n"] = float(len(column))
     return logged
+
+
+def headline(metrics: Mapping[str, float]) -> str:
+    """The headline metrics of one run in one line, with intervals and n."""
+    return " | ".join(
+        f"{name} {metrics[name]:.3f} [{metrics[f'{name}_ci_low']:.3f},{metrics[f'{name}_ci_high']:.3f}]"
+        f" n={metrics[f'{name}_n']:.0f}"
+        for name in HEADLINES
+        if name in metrics
+    )
 
 
 def _interval(column: Sequence[float]) -> tuple[float, float]:

@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from engram_hydra.metrics.summary import HEADLINES
 from engram_hydra.report.cells import Selection
 from engram_hydra.report.estimates import NOT_APPLICABLE, Cell, Estimate, Estimator, Spread
-
-HEADLINE_METRICS = (
-    "answer_in_top_1",
-    "answer_in_top_10",
-    "current_above_stale_at_10",
-    "subem",
-    "recall_any_at_5",
-    "ndcg_any_at_10",
-)
 
 CORAL = Cell("coral")
 NO_HEIRS = Cell("coral", "no_heirs")
@@ -96,7 +88,7 @@ def ablation_tables(selection: Selection) -> list[Table]:
     lines = (*_CORAL_LINES, *_ANCHORS, *_others(estimator))
     return [
         Table(metric, tuple(_row(estimator, line, metric) for line in lines))
-        for metric in HEADLINE_METRICS
+        for metric in HEADLINES
         if metric in logged
     ]
 
@@ -133,13 +125,15 @@ def _row(estimator: Estimator, line: _Line, metric: str) -> Row:
         if cell != line.cell and cell not in estimator.cells
     ]
     if line.cell == NO_IMMUNE and isinstance(contrast, Estimate):
-        notes.append("the null coalition: its cost is the whole gain, by construction")
+        notes.append(
+            "without it nothing is displaced: this is Dense, and its cost the whole difference to it"
+        )
     if line.gain_of and isinstance(contrast, Estimate):
         cost, _ = estimator.difference(CORAL, line.gain_of, metric)
-        if isinstance(cost, Estimate) and contrast.low > 0 >= cost.low:
+        if isinstance(cost, Estimate) and contrast.low > 0 and cost.low <= 0 <= cost.high:
             notes.append(
-                f"redundant: alone it gains {100 * contrast.value:.1f} points, but its cost in the whole "
-                f"({100 * cost.value:+.1f} points) can't be told from none"
+                f"redundant: alone it gains {100 * contrast.value:.1f} points, while the interval of its "
+                f"cost in the whole ({100 * cost.value:+.1f}) includes 0"
             )
     return Row(line.label, value, spread, contrast, f"{_name(a)} - {_name(b)}", tuple(notes))
 

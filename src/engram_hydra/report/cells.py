@@ -54,6 +54,9 @@ def select(
 ) -> Selection:
     """The newest complete run of each cell, over one data set, k, reader and embedder.
 
+    Runs of one method stand together only if they share its constants and the code of its class; the
+    newest decides, the older ones are left out.
+
     Runs on other data sets are passed over in silence. A method without vectors carries the embedder
     ``none`` and goes with any.
 
@@ -74,9 +77,14 @@ def select(
 
     sha256 = data_sha256 or _only_version(candidates, dataset)
     newest: dict[CellKey, Run] = {}
+    version: dict[tuple[str, str], str] = {}  # of a method (or variant): that of its newest run
     for run in sorted(candidates, key=lambda run: (run.started, run.run_id), reverse=True):
         if _tag(run, "data_sha256") != sha256:
             left_out.append((run, "other data hash"))
+            continue
+        method = _tag(run, "method_sha256")
+        if version.setdefault((_tag(run, "method"), _tag(run, "variant")), method) != method:
+            left_out.append((run, "older constants or code of the method"))
             continue
         key = CellKey(*(_tag(run, name) for name in CellKey._fields))
         if key in newest:

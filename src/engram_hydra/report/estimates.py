@@ -65,8 +65,8 @@ class Estimator:
     def of(self, cell: Cell, metric: str) -> tuple[Estimate | str, Spread, list[str]]:
         """The cell's estimate (or ``not run`` or ``n/a``), its spread over seeds, and notes.
 
-        One run stands with its logged interval; the mean over several seeds with a bootstrap
-        interval of the per-question means, conditional on the seeds.
+        One run, or several that agree on each question, stand with the logged interval; a mean over
+        seeds with a bootstrap interval of the per-question means, conditional on the seeds.
 
         Raises DataError if a number is missing or none, or if the seeds saw different questions.
         """
@@ -74,16 +74,17 @@ class Estimator:
         if not runs:
             return (NOT_APPLICABLE if cell in self.cells else NOT_RUN), Spread(), notes
         means = {seed: _logged(run, metric) for seed, run in runs.items()}
-        if len(runs) == 1:
-            [(seed, run)] = runs.items()
-            low, high = _logged(run, f"{metric}_ci_low"), _logged(run, f"{metric}_ci_high")
-            estimate = Estimate(means[seed], low, high, int(_logged(run, f"{metric}_n")))
-            return estimate, Spread(seed_list(runs)), notes
         _, values = self._by_question(runs, metric)
-        low, high = bootstrap_mean(values, seed=BOOTSTRAP_SEED)
-        spread = Spread(
-            seed_list(runs), stdev(means.values()), min(means.values()), max(means.values())
-        )
+        run = next(iter(runs.values()))
+        if set(values) <= {0.0, 1.0} or len(runs) == 1:
+            low, high = _logged(run, f"{metric}_ci_low"), _logged(run, f"{metric}_ci_high")
+        else:
+            low, high = bootstrap_mean(values, seed=BOOTSTRAP_SEED)
+        spread = Spread(seed_list(runs))
+        if len(runs) > 1:
+            spread = Spread(
+                seed_list(runs), stdev(means.values()), min(means.values()), max(means.values())
+            )
         return Estimate(fmean(means.values()), low, high, values.size), spread, notes
 
     def difference(self, a: Cell, b: Cell, metric: str) -> tuple[Estimate | str, list[str]]:
@@ -110,6 +111,9 @@ class Estimator:
         ids_b, values_b = self._by_question(of_b, metric)
         _same_questions(ids_a, ids_b, next(iter(of_a.values())), next(iter(of_b.values())), metric)
         differences = values_a - values_b
+        if not differences.any():
+            n = differences.size
+            notes.append(f"identical on {n} questions; true rate of difference below {3 / n:.3f}")
         low, high = bootstrap_mean(differences, seed=BOOTSTRAP_SEED)
         return Estimate(fmean(differences), low, high, differences.size), notes
 

@@ -7,11 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from engram_hydra.metrics.summary import HEADLINES
 from engram_hydra.report.ablation_table import Row, Table
 from engram_hydra.report.cells import Selection
 from engram_hydra.report.document import Block, Bullets, Grid, Heading, Paragraph
 from engram_hydra.report.estimates import NOT_APPLICABLE, NOT_RUN, Estimate
 from engram_hydra.report.published import Figure
+
+SHOWN_IDS = 3
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,14 @@ def _settings(report: Report) -> list[Block]:
         "gain alone, paired by question."
     )
     blocks: list[Block] = [Paragraph(text)]
+    code = {run.tags.get("engram.code_sha256", "")[:12] for run in report.selection.cells.values()}
+    if len(code) > 1:
+        blocks.append(
+            Paragraph(
+                f"These runs come from {len(code)} versions of the code ({', '.join(sorted(code))}): "
+                "run them again with one before you rely on a difference."
+            )
+        )
     if report.dataset.startswith(("fc_", "synthetic")):
         blocks.append(
             Paragraph(
@@ -78,7 +89,8 @@ def _table(table: Table, reader: str) -> list[Block]:
     ]
     notes = [f"{row.label}: {'; '.join(row.notes)}" for row in table.rows if row.notes]
     title = f"subem, reader {reader}" if table.metric == "subem" else table.metric
-    return [Heading(title, 2), Grid(header, rows), *([Bullets(notes)] if notes else [])]
+    meaning = Paragraph(HEADLINES[table.metric])
+    return [Heading(title, 2), meaning, Grid(header, rows), *([Bullets(notes)] if notes else [])]
 
 
 def _published(figures: Sequence[Figure]) -> list[Block]:
@@ -114,8 +126,14 @@ def _left_out(selection: Selection) -> list[Block]:
             by_reason[f"variant {key.variant}, in no row here"].append(run.run_id[:8])
     if not by_reason:
         return []
-    items = [f"{kind}: {len(ids)} ({', '.join(ids)})" for kind, ids in sorted(by_reason.items())]
+    items = [f"{kind}: {len(ids)} ({_some(ids)})" for kind, ids in sorted(by_reason.items())]
     return [Heading("Runs left out", 2), Bullets(items)]
+
+
+def _some(ids: Sequence[str]) -> str:
+    """The first few; runs.json has them all."""
+    more = len(ids) - SHOWN_IDS
+    return ", ".join(ids[:SHOWN_IDS]) + (f" and {more} more, see runs.json" if more > 0 else "")
 
 
 def _not_run(report: Report) -> list[Block]:

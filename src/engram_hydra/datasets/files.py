@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engram_hydra.errors import DataError
+from engram_hydra.hub import hub_client
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +58,11 @@ def _places(folder: Path | None, forms: tuple[PinnedFile, ...]) -> str:
 
 
 def _download(address: HubAddress, places: str) -> Path:
-    from huggingface_hub import hf_hub_download
     from huggingface_hub.errors import LocalEntryNotFoundError
 
     try:
         return Path(
-            hf_hub_download(
+            hub_client(address).hf_hub_download(
                 address.repo, address.path, repo_type="dataset", revision=address.revision
             )
         )

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from engram_hydra.embedders.options import Options
 from engram_hydra.errors import ModelError
+from engram_hydra.hub import hub_client
 
 WEIGHTS = "model.safetensors"
 # Without modules.json the library would quietly build another model from the same weights.
@@ -51,11 +52,10 @@ def _packaged(package: str) -> Path:
 
 
 def _downloaded(options: Options) -> Path:
-    from huggingface_hub import snapshot_download
-
     model, revision = options.model, options.revision
     try:
-        folder = snapshot_download(model, revision=revision, allow_patterns=list(FETCHED))
+        client = hub_client(f"the model {model} at revision {revision}")
+        folder = client.snapshot_download(model, revision=revision, allow_patterns=list(FETCHED))
     # The client lets its own errors, its HTTP library's and the system's through, by version.
     except Exception as error:
         reason = str(error).strip().partition("\n")[0].rstrip(".:") or type(error).__name__

@@ -15,6 +15,6 @@ def hub_client(wanted: object) -> ModuleType:
     import huggingface_hub
     from huggingface_hub.utils import logging as hub_logging
 
-    hub_logging.set_verbosity_error()
+    hub_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     logging.getLogger(__name__).info("asking the hub for %s", wanted)
     return huggingface_hub

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections import Counter
 from statistics import fmean
 
@@ -234,6 +235,14 @@ def test_what_is_no_part_of_the_table_is_left_out_and_listed(workspace):
         words = " ".join(listed[listed.index(f"- {reason}: {len(left_out)} (") :].split())
         assert left_out == set(words[words.index("(") + 1 : words.index(")")].split(", "))
     (aggregate,) = workspace.runs(aggregate_of="synthetic")
+    selected, reasons = json.loads(workspace.artifact(aggregate, "runs.json")).values()
+    (random,) = workspace.runs(method="random", seed="0")
+    assert selected == {
+        shipped.info.run_id: "bm25/none//deterministic",
+        random.info.run_id: "random/none//0",
+    }
+    for reason, left_out in ids.items():
+        assert {run[:8] for run, why in reasons.items() if why == reason} == left_out
     lines = lines_of(workspace.artifact(aggregate, "ablation_table.csv"))
     line = lines["answer_in_top_10", "BM25, ties oldest"]
     assert float(line["value"]) == shipped.data.metrics["answer_in_top_10"]

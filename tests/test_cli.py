@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 
@@ -68,6 +69,11 @@ def command(monkeypatch, tmp_path, capsys):
     """Runs ``hydra_command`` in this process; its exit code and what it wrote to standard error."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HYDRA_FULL_ERROR", "0")  # restores what the command sets
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    root = logging.getLogger()
+    monkeypatch.setattr(root, "handlers", [*root.handlers])  # Hydra adds its own for each job
+    monkeypatch.setattr(root, "level", root.level)
+    monkeypatch.setattr(logging.getLogger("engram_hydra"), "level", logging.NOTSET)
 
     def run(task, *arguments):
         monkeypatch.setattr(sys, "argv", ["engram_hydra", *arguments])
@@ -128,9 +134,75 @@ def test_a_task_that_ends_well_exits_well(command):
     assert seen == [3]
 
 
+def test_a_method_that_exits_fails_its_job(command):
+    code, said = command(lambda cfg: sys.exit(0), "method=bm25")
+    assert (code, said) == (1, "the job called sys.exit(0), which no method may.\n")
+
+
+def test_a_method_that_exits_ends_no_sweep(command):
+    seen = []
+
+    def task(cfg):
+        seen.append(cfg.seed)
+        if cfg.seed == 0:
+            sys.exit(0)
+
+    code, said = command(task, "-m", "method=random", "seed=0,1")
+    assert code == 1
+    assert seen == [0, 1]
+    assert "sys.exit(0)" in said
+    assert "Traceback" not in said
+
+
+def test_a_person_may_end_it(command):
+    with pytest.raises(KeyboardInterrupt):
+        command(raising(KeyboardInterrupt()), "method=bm25")
+
+
+def test_modules_in_the_current_folder_are_found(command, monkeypatch, tmp_path):
+    """Also by the installed command, which starts with its own folder in the path."""
+    found = [path for path in sys.path if path not in ("", str(tmp_path))]
+    monkeypatch.setattr(sys, "path", found)
+    (tmp_path / "of_a_user_s_own.py").write_text("answer = 42\n")
+    seen = []
+
+    def task(cfg):
+        import of_a_user_s_own
+
+        seen.append(of_a_user_s_own.answer)
+
+    assert command(task, "method=bm25") == (0, "")
+    assert seen == [42]
+
+
+@pytest.mark.parametrize(
+    "content", [b"name: [1, 2\n", b"name: a: b\n", b"\tname: x\n", b"name: \xff\n"], ids=str
+)
+def test_a_file_that_is_no_yaml_is_told_in_a_sentence(command, tmp_path, content):
+    (tmp_path / "method").mkdir()
+    (tmp_path / "method" / "mine.yaml").write_bytes(content)
+    task = raising(AssertionError("never run"))
+    code, said = command(task, f"hydra.searchpath=[file://{tmp_path}]", "method=mine")
+    assert code == 2
+    (line,) = said.splitlines()
+    assert line.startswith("an option's file is no readable YAML: ")
+
+
+def test_a_current_folder_that_is_gone_is_told(command, monkeypatch, tmp_path):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir("gone")
+    (tmp_path / "gone").rmdir()
+    code, said = command(raising(AssertionError("never run")), "method=bm25")
+    assert code == 2
+    assert said.startswith("the current folder can't be made or written (No such file")
+    assert said.count("\n") == 1
+
+
 def test_the_resolvers(monkeypatch, tmp_path):
-    register_resolvers()
     monkeypatch.chdir(tmp_path)
+    register_resolvers()
+    (tmp_path / "of_a_job").mkdir()
+    monkeypatch.chdir("of_a_job")  # paths count from where the command started
     monkeypatch.setenv("HOME", "/home/someone")
     cfg = OmegaConf.create(
         {
@@ -138,6 +210,7 @@ def test_the_resolvers(monkeypatch, tmp_path):
             "here": "${absolute:.}",
             "below": "${absolute:a/../b}",
             "home": "${absolute:'~/x'}",
+            "whole": "${absolute:/a/b}",
             "unset": "${absolute:null}",
             "cache": "${user_cache:}",
         }
@@ -146,5 +219,6 @@ def test_the_resolvers(monkeypatch, tmp_path):
     assert cfg.here == str(tmp_path)
     assert cfg.below == str(tmp_path / "b")
     assert cfg.home == "/home/someone/x"
+    assert cfg.whole == "/a/b"
     assert cfg.unset is None
     assert cfg.cache.endswith("engram_hydra")

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
+
+import hydra
 import pytest
+from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import OmegaConf, open_dict
 
@@ -15,18 +19,21 @@ AS_SHIPPED = (True, "", False)
 VARIANTS = OmegaConf.to_container(OmegaConf.load(f"{conf_dir()}/variants.yaml"))
 
 
+def said_of(cfg, seed=0):
+    HydraConfig.instance().set_config(cfg)
+    with open_dict(cfg):
+        del cfg["hydra"]
+    validate(cfg)
+    said = declaration(cfg, seed)
+    return said.as_shipped, said.variant, said.exploratory
+
+
 @pytest.fixture
 def declared(compose):
     """What ``declaration`` says of a job with these overrides, as (as_shipped, variant, exploratory)."""
 
     def say(*overrides, seed=0):
-        cfg = compose(*overrides, return_hydra_config=True)
-        HydraConfig.instance().set_config(cfg)
-        with open_dict(cfg):
-            del cfg["hydra"]
-        validate(cfg)
-        said = declaration(cfg, seed)
-        return said.as_shipped, said.variant, said.exploratory
+        return said_of(compose(*overrides, return_hydra_config=True), seed)
 
     yield say
     HydraConfig.instance().cfg = None
@@ -125,7 +132,7 @@ def test_tides_curve_is_the_declared_one_with_the_shipped_point_on_it(declared):
         (["embedder.name=bge_small"], "embedder.name=bge_small would let embedder=minilm pass"),
         (
             ["method=custom", "method._target_=x.Y", "method.name=coral"],
-            "a name that no option has",
+            "method.name=coral is the name of another method: choose one of your own",
         ),
     ],
     ids=str,
@@ -140,9 +147,9 @@ def test_no_option_passes_for_another(declared, overrides, words):
 def own_method(tmp_path):
     """Writes ``method/mine.yaml`` into a folder of one's own; the override that adds the folder."""
 
-    def write(content):
+    def write(content, name="mine"):
         (tmp_path / "method").mkdir()
-        (tmp_path / "method" / "mine.yaml").write_text(content)
+        (tmp_path / "method" / f"{name}.yaml").write_text(content)
         return f"hydra.searchpath=[file://{tmp_path}]"
 
     return write
@@ -166,6 +173,45 @@ def test_a_method_file_may_build_on_another(declared, own_method, parent):
     assert declared(folder, "method=mine") == AS_SHIPPED
     assert declared(folder, "method=mine", "method.k1=1.5") == (False, "", True)
     assert declared(folder, "method=mine", "method.b=1.0") == (False, "", True)
+
+
+@pytest.mark.parametrize("name", ["a b", "a/b", "'ä'", "a|b", "'a,b'"])
+def test_a_name_must_fit_into_tables_and_files(declared, name):
+    with pytest.raises(ConfigError, match=r"use letters, digits and _ \. - only"):
+        declared("method=custom", "method._target_=x.Y", f"method.name={name}")
+
+
+@pytest.mark.parametrize(
+    "name", ["Dense", "BM25", "coral", "oracle_immune", "heirs_only", "Heirs_Only"]
+)
+def test_a_method_of_ones_own_takes_no_name_that_is_taken(declared, own_method, name):
+    words = f"method.name={name} is the name of another method: choose one of your own"
+    with pytest.raises(ConfigError, match=words):
+        declared("method=custom", "method._target_=x.Y", f"method.name={name}")
+    if name != "coral":  # a file of this name would be the shipped one
+        folder = own_method(CUSTOM.replace("mine", name), name)
+        with pytest.raises(ConfigError, match=words):
+            declared(folder, f"method={name}")
+
+
+@pytest.mark.parametrize("name", ["mine", "mine-2.0", "my_dense", "custom"])
+def test_a_name_of_ones_own_is_taken(declared, name):
+    own = ("method=custom", "method._target_=x.Y", f"method.name={name}")
+    assert declared(*own) == (False, "", True)
+
+
+def test_another_conf_folder_does_not_make_other_constants_as_shipped(compose, tmp_path):
+    """As under --config-path."""
+    shutil.copytree(conf_dir(), tmp_path / "conf")
+    tide = tmp_path / "conf" / "method" / "tide.yaml"
+    assert "\nw: 0.2" in tide.read_text()
+    tide.write_text(tide.read_text().replace("\nw: 0.2", "\nw: 0.3"))
+    GlobalHydra.instance().clear()
+    with hydra.initialize_config_dir(config_dir=str(tmp_path / "conf"), version_base="1.3"):
+        cfg = hydra.compose("config", overrides=["method=tide"], return_hydra_config=True)
+    assert cfg.method.w == pytest.approx(0.3)
+    assert said_of(cfg) == (False, "", True)
+    HydraConfig.instance().cfg = None
 
 
 def test_a_file_of_ones_own_does_not_pass_for_another_method(declared, own_method):

@@ -77,11 +77,31 @@ def test_fair_rankings_pass(ranking):
         (hits((5, 2.0), (1, 1.0), (0, 1.0)), "items of equal score 1 do not stand oldest first"),
         ([("i0", 1.0)], "something other than a Hit"),
         (["i0"], "something other than a Hit"),
+        (None, "one list of Hit(id, score) for each query"),
+        (7, "one list of Hit(id, score) for each query"),
+        ([None], "something other than a Hit"),
+        ((number for number in range(2)), "something other than a Hit"),
+        ([Hit("i0", "0.5")], "something other than a Hit"),
+        ([Hit("i0", None)], "something other than a Hit"),
+        ([Hit(["i0"], 0.5)], "something other than a Hit"),
+        ([Hit(0, 0.5)], "something other than a Hit"),
+        ([Hit("i0", 10**400)], "a score is not finite"),
     ],
 )
 def test_a_broken_rule_is_named(ranking, rule):
     with pytest.raises(MethodError, match=re.escape(rule)):
         check(ranking)
+
+
+def test_rankings_come_back_as_lists_whatever_they_were():
+    given = (iter(ranking) for ranking in (hits((0, 1.0), (1, 0.5)), []))
+    checked = check_rankings(given, Scripted(), ["a", "b"], items(3), 2, "oldest", full=False)
+    assert checked == [hits((0, 1.0), (1, 0.5)), []]
+
+
+def test_no_answer_at_all_is_told():
+    with pytest.raises(MethodError, match="must return one list of Hit"):
+        check_rankings(None, Scripted(), ["a"], items(3), 2, "oldest", full=False)
 
 
 def test_newest_first_is_the_other_way_round():

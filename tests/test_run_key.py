@@ -10,7 +10,15 @@ import pytest
 from omegaconf import OmegaConf, open_dict
 
 from engram_hydra import run_key as module
-from engram_hydra.run_key import code_sha256, config_key, embedder_of, run_key, run_name, seed_of
+from engram_hydra.run_key import (
+    code_sha256,
+    config_key,
+    embedder_of,
+    method_sha256,
+    run_key,
+    run_name,
+    seed_of,
+)
 
 ELSEWHERE = {"paths", "tracking"}  # groups that say where, not what
 ANOTHER = {"method._target_": "test_run_key_memory.Mine", "method.cycle_every": 5}
@@ -144,6 +152,32 @@ def test_data_and_code_count(compose):
     assert len(keys) == 3
     assert run_key(cfg, "a", "b") in keys
     assert run_key(compose("method=bm25", "k=3"), "a", "b") not in keys
+
+
+def test_a_method_is_its_constants_whatever_is_switched_off_and_whatever_it_is_called(compose):
+    whole = method_sha256(compose("method=coral").method)
+    for same in (["ablation=no_heirs"], ["ablation=no_settling_noise"], ["k=3"], ["method.name=x"]):
+        assert method_sha256(compose("method=coral", *same).method) == whole
+    others = [["method.outlier_z=9"], ["method.ties=newest"], ["method.cycle_every=5"]]
+    digests = {method_sha256(compose("method=coral", *other).method) for other in others}
+    assert len(digests | {whole}) == 4
+    # Two classes of the same constants.
+    assert (
+        len({method_sha256(compose(f"method={name}").method) for name in ("dense", "random")}) == 2
+    )
+
+
+def test_a_method_of_ones_own_is_its_file_too(compose, tmp_path, monkeypatch):
+    file = tmp_path / "test_run_key_own.py"
+    file.write_text("from engram_hydra.memories.dense import Dense\nclass Mine(Dense): pass\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    cfg = compose("method=custom", "method._target_=test_run_key_own.Mine")
+    before = method_sha256(cfg.method), run_key(cfg, "data", "code")
+    assert (method_sha256(cfg.method), run_key(cfg, "data", "code")) == before
+    file.write_text(file.read_text() + "# another\n")
+    after = method_sha256(cfg.method), run_key(cfg, "data", "code")
+    assert after[0] != before[0]
+    assert after[1] != before[1]
 
 
 def test_the_key_is_the_same_in_every_process(compose, tmp_path):

@@ -8,10 +8,12 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from omegaconf import OmegaConf
 
 from engram_hydra import tracking
 from engram_hydra.datasets.dataset import Dataset, Item, Question
@@ -32,13 +34,18 @@ def store(tmp_path, store_template):
 
 
 @pytest.fixture
-def folder(tmp_path):
-    """A job's output folder, with one file in it."""
-    made = tmp_path / "job"
-    (made / "below").mkdir(parents=True)
-    (made / "rows.jsonl").write_text('{"ä": 1}\n', encoding="utf-8")
-    (made / "below" / "more.txt").write_text("more")
-    return made
+def job_log(tmp_path) -> Iterator[Path]:
+    """The file a job logs to, as Hydra sets it up, with another file beside it."""
+    folder = tmp_path / "job"
+    folder.mkdir()
+    (folder / "beside.txt").write_text("not the run's")
+    handler = logging.FileHandler(folder / "job.log")
+    logging.getLogger().addHandler(handler)
+    logging.getLogger("engram_hydra").setLevel(logging.INFO)
+    yield folder / "job.log"
+    logging.getLogger("engram_hydra").setLevel(logging.NOTSET)
+    logging.getLogger().removeHandler(handler)
+    handler.close()
 
 
 def only_run(store):
@@ -46,12 +53,19 @@ def only_run(store):
     return run
 
 
-def test_a_run_that_ends_well_leaves_all_of_it(store, folder):
+def artifacts(run):
+    """The names of all files the run left."""
+    root = Path(run.info.artifact_uri.removeprefix("file://"))
+    return {file.relative_to(root).as_posix() for file in root.rglob("*") if file.is_file()}
+
+
+def test_a_run_that_ends_well_leaves_all_of_it(store):
     params = {f"p{number}": number for number in range(250)} | {"none": None, "flag": True}
     tags = {"engram.method": "bm25", "engram.variant": ""}
-    with store.run("a name", folder, tags, params) as record:
+    with store.run("a name", tags, params) as record:
         record.metrics |= {"share": 0.25, "count": 3}
         record.tags["engram.inert"] = "resist"
+        record.files |= {"rows.jsonl": '{"ä": 1}\n', "below/more.txt": "more"}
     run = only_run(store)
     assert run.info.run_id == record.run_id
     assert run.info.run_name == "a name"
@@ -72,13 +86,14 @@ def test_a_run_that_ends_well_leaves_all_of_it(store, folder):
         (RuntimeError("no such luck"), "FAILED"),
         (EngramError("a mistake"), "FAILED"),
         (KeyboardInterrupt("no such luck"), "KILLED"),
-        (SystemExit(3), "KILLED"),
+        (SystemExit(3), "FAILED"),
     ],
     ids=repr,
 )
-def test_a_run_that_ends_badly_is_marked_with_its_traceback(store, folder, caplog, error, status):
-    with pytest.raises(type(error)) as raised, store.run("n", folder, {"engram.k": "3"}, {}) as rec:
+def test_a_run_that_ends_badly_is_marked_with_its_traceback(store, job_log, caplog, error, status):
+    with pytest.raises(type(error)) as raised, store.run("n", {"engram.k": "3"}, {}) as rec:
         rec.metrics["share"] = 1.0
+        rec.files["rows.jsonl"] = "half of it"
         raise error
     assert raised.value is error
     run = only_run(store)
@@ -87,21 +102,22 @@ def test_a_run_that_ends_badly_is_marked_with_its_traceback(store, folder, caplo
     assert "engram.complete" not in run.data.tags
     assert type(error).__name__ in run.data.tags["engram.error"]
     assert run.data.metrics == {}
-    assert store.read_artifact(rec.run_id, "rows.jsonl")  # what there is, to look into
+    assert type(error).__name__ in store.read_artifact(rec.run_id, job_log.name)
     assert "Traceback" in caplog.text
     assert type(error).__name__ in caplog.text
+    assert "rows.jsonl" not in artifacts(run)
 
 
-def test_the_end_of_a_long_traceback_is_kept(store, folder):
-    with pytest.raises(ValueError, match="x"), store.run("n", folder, {}, {}):
+def test_the_end_of_a_long_traceback_is_kept(store):
+    with pytest.raises(ValueError, match="x"), store.run("n", {}, {}):
         raise ValueError("x" * 20_000 + " the reason")
     assert only_run(store).data.tags["engram.error"].endswith("the reason\n")
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
-def test_what_is_no_finite_number_is_refused_and_nothing_logged(store, folder, value):
+def test_what_is_no_finite_number_is_refused_and_nothing_logged(store, value):
     told = pytest.raises(EngramError, match="the metrics bad are not finite numbers")
-    with told, store.run("n", folder, {}, {"p": 1}) as record:
+    with told, store.run("n", {}, {"p": 1}) as record:
         record.metrics |= {"good": 1.0, "bad": value}
     run = only_run(store)
     assert run.info.status == "FAILED"
@@ -109,9 +125,12 @@ def test_what_is_no_finite_number_is_refused_and_nothing_logged(store, folder, v
     assert "engram.complete" not in run.data.tags
 
 
-def test_complete_is_the_last_word(store, folder, monkeypatch):
+STEPS = ("log_batch", "log_text", "log_artifact", "set_terminated", "set_tag")
+
+
+def test_complete_is_the_last_word(store, job_log, monkeypatch):
     said = []
-    for name in ("log_batch", "log_artifacts", "set_terminated", "set_tag"):
+    for name in STEPS:
         real = getattr(store.client, name)
 
         def call(*arguments, name=name, real=real, **more):
@@ -119,15 +138,16 @@ def test_complete_is_the_last_word(store, folder, monkeypatch):
             return real(*arguments, **more)
 
         monkeypatch.setattr(store.client, name, call)
-    with store.run("n", folder, {}, {"p": 1}) as record:
+    with store.run("n", {}, {"p": 1}) as record:
         record.metrics["share"] = 1.0
+        record.files["rows.jsonl"] = "rows"
     assert said[-1] == ("set_tag", ("engram.complete", "true"))
     assert said[-2] == ("set_terminated", ("FINISHED",))
-    assert {name for name, _ in said[:-2]} == {"log_batch", "log_artifacts"}
+    assert {name for name, _ in said[:-2]} == set(STEPS[:3])
 
 
-@pytest.mark.parametrize("step", ["log_batch", "log_artifacts", "set_terminated", "set_tag"])
-def test_a_run_whose_logging_fails_is_not_complete(store, folder, monkeypatch, caplog, step):
+@pytest.mark.parametrize("step", STEPS)
+def test_a_run_whose_logging_fails_is_not_complete(store, job_log, monkeypatch, caplog, step):
     """Whichever step the store refuses, also while the failure is being marked."""
     error = OSError("disk full")
 
@@ -136,8 +156,9 @@ def test_a_run_whose_logging_fails_is_not_complete(store, folder, monkeypatch, c
 
     with monkeypatch.context() as broken:
         broken.setattr(store.client, step, refuse)
-        with pytest.raises(OSError) as raised, store.run("n", folder, {}, {"p": 1}) as record:
+        with pytest.raises(OSError) as raised, store.run("n", {}, {"p": 1}) as record:
             record.metrics["share"] = 1.0
+            record.files["rows.jsonl"] = "rows"
     assert raised.value is error
     run = only_run(store)
     assert "engram.complete" not in run.data.tags
@@ -145,33 +166,40 @@ def test_a_run_whose_logging_fails_is_not_complete(store, folder, monkeypatch, c
     assert "disk full" in caplog.text
 
 
-def test_a_failure_is_not_hidden_by_a_store_that_is_gone(store, folder, monkeypatch, caplog):
+def test_a_failure_is_not_hidden_by_a_store_that_is_gone(store, monkeypatch, caplog):
     def refuse(*arguments, **more):
         raise OSError("store gone")
 
-    for name in ("set_terminated", "set_tag", "log_artifacts"):
+    for name in ("set_terminated", "set_tag", "log_artifact"):
         monkeypatch.setattr(store.client, name, refuse)
-    with pytest.raises(RuntimeError, match="the reason"), store.run("n", folder, {}, {}):
+    with pytest.raises(RuntimeError, match="the reason"), store.run("n", {}, {}):
         raise RuntimeError("the reason")
     assert "store gone" in caplog.text
 
 
-def test_the_log_that_becomes_an_artifact_tells_how_it_ended(store, folder):
-    handler = logging.FileHandler(folder / "job.log")
-    logger = logging.getLogger("engram_hydra")
-    logger.addHandler(handler)
-    logger.setLevel(logging.INFO)
-    try:
-        with store.run("n", folder, {}, {}) as well:
-            pass
-        with pytest.raises(ValueError, match="oh"), store.run("n", folder, {}, {}) as badly:
-            raise ValueError("oh")
-    finally:
-        logger.removeHandler(handler)
-        logger.setLevel(logging.NOTSET)
-        handler.close()
-    assert f"done: run {well.run_id}" in store.read_artifact(well.run_id, "job.log")
-    assert "ValueError: oh" in store.read_artifact(badly.run_id, "job.log")
+def test_the_job_s_log_becomes_an_artifact_and_no_other_file_of_its_folder(store, job_log):
+    """Whole folders would take the store along, where a run's folder is the current one."""
+    with store.run("n", {}, {}) as record:
+        record.files["rows.jsonl"] = "rows"
+        logging.getLogger("engram_hydra").info("on the way")
+    found = artifacts(only_run(store))
+    assert {"rows.jsonl", "job.log"} <= found
+    assert not any("beside" in name or "mlflow" in name for name in found)
+    assert "on the way" in store.read_artifact(record.run_id, "job.log")
+
+
+def test_done_is_said_only_when_the_run_is_complete(store, job_log, monkeypatch):
+    def refuse(run_id, key, value):
+        raise OSError("disk full")
+
+    with store.run("n", {}, {}) as well:
+        pass
+    monkeypatch.setattr(store.client, "set_tag", refuse)
+    with pytest.raises(OSError, match="disk full"), store.run("n", {}, {}) as badly:
+        pass
+    said = job_log.read_text()
+    assert f"done: run {well.run_id}" in said
+    assert f"done: run {badly.run_id}" not in said
 
 
 # Opening
@@ -185,6 +213,55 @@ def test_a_file_store_is_refused_in_a_sentence(tmp_path, uri):
         Store(uri, str(tmp_path / "artifacts"), "e")
     assert f"tracking.uri={uri} is a file store" in str(refused.value)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("uri", ["sqlite://", "sqlite:///", "sqlite:///:memory:"])
+def test_a_store_in_memory_is_refused(tmp_path, uri):
+    with pytest.raises(TrackingError, match=f"tracking.uri={uri} is gone when the run ends: use "):
+        Store(uri, str(tmp_path / "artifacts"), "e")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("sign", "?%#")
+def test_a_path_that_an_address_cannot_carry_is_refused(tmp_path, sign):
+    with pytest.raises(
+        TrackingError, match=r"holds one of [?] % #, .* set paths.mlruns to a folder"
+    ):
+        open_store(tmp_path / f"a{sign}b")
+    assert not list(tmp_path.iterdir())
+
+
+def test_files_that_go_elsewhere_than_asked_are_a_warning(store, tmp_path, caplog):
+    open_store(tmp_path / "mlruns")
+    assert not caplog.records
+    again = Store(store.uri, str(tmp_path / "other"), "engram_hydra")
+    with again.run("n", {}, {}) as record:
+        record.files["rows.jsonl"] = "rows"
+    assert (tmp_path / "mlruns" / "artifacts" / record.run_id).is_dir()
+    (warning,) = [r.getMessage() for r in caplog.records if r.levelno == logging.WARNING]
+    first, second = ((tmp_path / name).as_uri() for name in ("mlruns/artifacts", "other"))
+    assert f"files go to {first}, " in warning
+    assert f"not to {second}" in warning
+
+
+def test_artifacts_on_a_server_make_no_local_folder(tmp_path, store_template, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(store_template, tmp_path / "mlflow.db")
+    store = Store(f"sqlite:///{tmp_path / 'mlflow.db'}", "s3://bucket/below", "e")
+    experiment = store.client.get_experiment(store.experiment_id)
+    assert experiment.artifact_location == "s3://bucket/below"
+    assert {file.name for file in tmp_path.iterdir()} <= {"mlflow.db", "store.lock"}
+
+
+@pytest.mark.parametrize("elsewhere", [True, False])
+def test_the_variable_that_mlflow_reads_is_not_used_and_that_is_said(
+    store, tmp_path, monkeypatch, caplog, elsewhere
+):
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://elsewhere" if elsewhere else store.uri)
+    options = {"uri": store.uri, "artifacts": str(tmp_path / "mlruns" / "artifacts")}
+    opened = Store.of(OmegaConf.create(options | {"experiment": "engram_hydra"}))
+    assert opened.experiment_id == store.experiment_id
+    assert ("MLFLOW_TRACKING_URI is not used" in caplog.text) is elsewhere
 
 
 @pytest.mark.parametrize(
@@ -243,13 +320,13 @@ def test_a_deleted_experiment_is_told(store, tmp_path):
         open_store(tmp_path / "mlruns")
 
 
-def test_names_of_folders_may_be_awkward(tmp_path, store_template, folder):
-    awkward = tmp_path / "a folder #1 with ümlaut"
+def test_names_of_folders_may_be_awkward(tmp_path, store_template):
+    awkward = tmp_path / "a folder, with ümlaut & it's"
     awkward.mkdir()
     shutil.copy(store_template, awkward / "mlflow.db")
     store = open_store(awkward)
-    with store.run("n", folder, {}, {}) as record:
-        pass
+    with store.run("n", {}, {}) as record:
+        record.files |= {"rows.jsonl": "rows", "below/more.txt": "more"}
     assert store.read_artifact(record.run_id, "below/more.txt") == "more"
     assert (awkward / "artifacts" / record.run_id / "artifacts" / "rows.jsonl").is_file()
 
@@ -262,18 +339,18 @@ folder = Path(sys.argv[1])
 print("ready", flush=True)
 sys.stdin.readline()
 store = Store(f"sqlite:///{folder / 'mlruns' / 'mlflow.db'}", str(folder / sys.argv[2]), "e")
-with store.run("n", Path(sys.argv[3]), {}, {}):
+with store.run("n", {}, {}):
     pass
 print(store.experiment_id)
 """
 
 
 @pytest.mark.slow
-def test_four_processes_may_make_one_store_at_once(tmp_path, folder):
+def test_four_processes_may_make_one_store_at_once(tmp_path):
     """Also where their artifacts lie apart."""
     jobs = [
         subprocess.Popen(
-            [sys.executable, "-c", OPEN, str(tmp_path), artifacts, str(folder)],
+            [sys.executable, "-c", OPEN, str(tmp_path), artifacts],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -296,7 +373,7 @@ def test_four_processes_may_make_one_store_at_once(tmp_path, folder):
 # Finding
 
 
-def test_all_runs_are_found_newest_first_whatever_a_page_holds(store, folder, monkeypatch):
+def test_all_runs_are_found_newest_first_whatever_a_page_holds(store, monkeypatch):
     monkeypatch.setattr(tracking, "RUNS_AT_ONCE", 2)
     made = [
         store.client.create_run(
@@ -330,33 +407,33 @@ def test_more_than_a_thousand_runs_are_asked_for_page_by_page(store, monkeypatch
     assert asked == [(0, 1000), (1000, 1000), (2000, 1000)]
 
 
-def test_the_newest_run_with_a_tag_counts_complete_or_not(store, folder):
+def test_the_newest_run_with_a_tag_counts_complete_or_not(store):
     assert store.newest("engram.run_key", "x") is None
-    with store.run("n", folder, {"engram.run_key": "x"}, {}):
+    with store.run("n", {"engram.run_key": "x"}, {}):
         pass
     time.sleep(0.002)  # start times are in milliseconds
-    bad = store.run("n", folder, {"engram.run_key": "x"}, {})
+    bad = store.run("n", {"engram.run_key": "x"}, {})
     with pytest.raises(ValueError, match="oh"), bad as failed:
         raise ValueError("oh")
     time.sleep(0.002)
-    with store.run("n", folder, {"engram.run_key": "y"}, {}) as other:
+    with store.run("n", {"engram.run_key": "y"}, {}) as other:
         pass
     assert store.newest("engram.run_key", "x") == failed.run_id
     assert store.newest("engram.run_key", "y") == other.run_id
 
 
-def test_an_artifact_that_is_gone_is_told(store, folder):
-    with store.run("n", folder, {}, {}) as record:
+def test_an_artifact_that_is_gone_is_told(store):
+    with store.run("n", {}, {}) as record:
         pass
     with pytest.raises(TrackingError, match=f"run {record.run_id} has no readable artifact no.txt"):
         store.read_artifact(record.run_id, "no.txt")
 
 
-def test_the_data_set_is_the_runs_input(store, folder):
+def test_the_data_set_is_the_runs_input(store):
     item = Item("a", 0, "text")
     question = Question("q", "text?", ("answer",), "single_hop")
     data = Dataset("tiny", (item, item), (question,), (), "ab" * 32, "made up")
-    with store.run("n", folder, {}, {}) as record:
+    with store.run("n", {}, {}) as record:
         store.log_dataset(record.run_id, data)
     (given,) = only_run(store).inputs.dataset_inputs
     assert given.dataset.name == "tiny"

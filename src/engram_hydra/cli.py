@@ -28,23 +28,23 @@ def hydra_command(task: Callable[[DictConfig], Any], config_name: str) -> None:
 
     Exits with 1 where the task or a job of the sweep failed, with 2 where the configuration is wrong.
     """
-    if not {"", os.getcwd()} & set(sys.path):  # noqa: PTH109 as under python -m: a user's own module
-        sys.path.insert(0, os.getcwd())  # noqa: PTH109
     os.environ["HYDRA_FULL_ERROR"] = "1"  # exceptions reach us whole; nothing else is printed
-    config.register()
-    register_resolvers()
     failures: list[Exception] = []
 
     def job(cfg: DictConfig) -> Any:
         try:
-            return task(cfg)
-        except (Exception, SystemExit) as raised:
-            error = _no_exit(raised)
+            return _without_exit(task, cfg)
+        except Exception as error:
             if _in_sweep():  # the sweeper names it when all jobs are done
-                raise error from raised
+                raise
             failures.append(error)  # not raised here, or Hydra would add words of its own
 
     try:
+        here = str(Path.cwd())  # fails where it was deleted
+        if not {"", here} & set(sys.path):  # as under python -m: a user's own module
+            sys.path.insert(0, here)
+        config.register()
+        register_resolvers()
         hydra.main(version_base="1.3", config_path=conf_dir(), config_name=config_name)(job)()
         if failures:
             raise failures[0]
@@ -91,11 +91,12 @@ def register_resolvers() -> None:
     OmegaConf.register_new_resolver("absolute", absolute, replace=True)
 
 
-def _no_exit(error: BaseException) -> Exception:
-    """The error itself; a method that calls ``sys.exit`` has failed, and ends nothing but its job."""
-    if isinstance(error, Exception):
-        return error
-    return MethodError(f"the job called sys.exit({error}), which no method may.")
+def _without_exit(task: Callable[[DictConfig], Any], cfg: DictConfig) -> Any:
+    """The task's result; a method that calls ``sys.exit`` has failed, and ends nothing but its job."""
+    try:
+        return task(cfg)
+    except SystemExit as end:
+        raise MethodError(f"the job called sys.exit({end}), which no method may.") from end
 
 
 def _in_sweep() -> bool:

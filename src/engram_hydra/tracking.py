@@ -70,6 +70,8 @@ class Store:
         )
         try:
             folder.mkdir(parents=True, exist_ok=True)
+            if not remote:  # or it would be found out only when the run is over
+                Path(artifacts).mkdir(parents=True, exist_ok=True)
             # A fresh SQLite store races: tables and experiment are made by one process.
             with FileLock(folder / "store.lock"):
                 if database:
@@ -276,7 +278,7 @@ def _first_line(error: BaseException) -> str:
 
 
 def output_folder() -> Path:
-    """The folder Hydra made for this job; all that is left in it becomes the run's artifacts."""
+    """The folder Hydra made for this job."""
     from hydra.core.hydra_config import HydraConfig
 
     return Path(HydraConfig.get().runtime.output_dir)

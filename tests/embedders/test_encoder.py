@@ -139,3 +139,6 @@ def test_options_that_do_not_fit_the_model_are_refused() -> None:
     too_long = FakeOptions(**{**vars(PINNED), "max_length": 513})
     with pytest.raises(ModelError, match=r"embedder\.max_length=513 .* at most 512"):
         Encoder(too_long)
+    pooled = FakeOptions(**{**vars(PINNED), "pooling": "cls"})
+    with pytest.raises(ModelError, match=r"by mean, not by cls: .* or set embedder\.pooling"):
+        Encoder(pooled)

@@ -93,7 +93,7 @@ def test_each_memory_has_a_stream_of_its_own(compose):
         ("no_such_module.Thing", "can't be imported: No module named 'no_such_module'"),
         ("own_memories.Missing", "can't be imported"),
         ("own_broken.Thing", "can't be imported: No module named 'no_such_library'"),
-        ("own_memories.function", "can't be imported"),
+        ("own_memories.function", "is no memory"),
         ("nothing", "can't be imported"),
         ("''", "can't be imported"),
         ("own_memories.NoMemory", "is no memory: subclass engram_hydra.memories.memory.Memory"),
@@ -122,6 +122,13 @@ def test_params_that_do_not_fit_are_refused_and_the_right_ones_named(own, more, 
     assert words in str(refused.value)
     assert "method=mine" in str(refused.value)
     assert str(refused.value).endswith("it takes ties, alpha.")
+
+
+def test_a_module_is_looked_for_without_a_word(own, caplog):
+    """Hydra's own way of finding a class logs what it then raises, a second time."""
+    with pytest.raises(ConfigError):
+        memory_class(own("no_such_module.Thing"))
+    assert not caplog.records
 
 
 def test_a_bug_inside_a_constructor_stays_a_bug(own):

@@ -9,7 +9,7 @@ import pytest
 
 from engram_hydra.datasets.dataset import Item, Question
 from engram_hydra.errors import DataError
-from engram_hydra.metrics.summary import score_question, summarise
+from engram_hydra.metrics.summary import HEADLINES, headline, score_question, summarise
 
 ITEMS = [Item(f"i{n}", n, f"{n}. Ada lives in Place{n}.") for n in range(12)]
 QUESTION = Question("q", "Where does Ada live?", ("Place3",), "single_hop", current=3, stale=(1,))
@@ -101,6 +101,16 @@ def test_graded_metrics_are_bootstrapped() -> None:
 def test_summarise_refuses_what_is_no_number(bad: float) -> None:
     with pytest.raises(DataError, match="Metric m of question b"):
         summarise([row("a", m=1.0), row("b", m=bad)])
+
+
+def test_the_headline_says_the_tables_metrics_in_their_order() -> None:
+    rows = [row("a", tie_at_1=1.0, subem=1.0, answer_in_top_1=1.0), row("b", answer_in_top_1=0.0)]
+    # Wilson of 1 of 2 is [0.0945, 0.9055], and of 1 of 1 [0.2065, 1].
+    assert headline(summarise(rows)) == (
+        "answer_in_top_1 0.500 [0.095,0.905] n=2 | subem 1.000 [0.207,1.000] n=1"
+    )
+    assert headline({}) == ""
+    assert all(meaning.endswith(".") for meaning in HEADLINES.values())
 
 
 def test_summarise_nothing() -> None:

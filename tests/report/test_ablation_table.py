@@ -135,13 +135,11 @@ def test_what_was_not_run(make_run: Make) -> None:
 
 
 def test_one_run_stands_with_its_logged_interval(make_run: Make) -> None:
-    def unread() -> list[dict[str, object]]:
-        raise AssertionError("one run needs no per-question file")
-
     logged = {M: 0.44, f"{M}_ci_low": 0.35, f"{M}_ci_high": 0.54, f"{M}_n": 100.0}
+    columns = {M: [1.0] * 44 + [0.0] * 56}
     runs = [
-        replace(make_run("dense", logged=logged), per_question=unread),
-        replace(make_run("random", seed=3, logged=logged), per_question=unread),
+        make_run("dense", logged=logged, columns=columns),
+        make_run("random", seed=3, logged=logged, columns=columns),
     ]
     table = rows(runs)
     for label, seeds, notes in (
@@ -152,6 +150,32 @@ def test_one_run_stands_with_its_logged_interval(make_run: Make) -> None:
         assert table[label].spread.seeds == seeds
         assert table[label].spread.sd is None
         assert table[label].notes == notes
+
+
+def test_a_single_run_too_is_held_to_its_per_question_file(make_run: Make) -> None:
+    run = make_run("dense")
+    with pytest.raises(DataError, match=r"dense.* gives 0\.5 for answer_in_top_1"):
+        rows([replace(run, metrics={**run.metrics, M: 0.6})])
+
+
+def test_seeds_that_agree_on_every_question_keep_the_logged_interval(make_run: Make) -> None:
+    """Ones alone resampled are ones alone, as if three questions left no doubt."""
+    row = rows([make_run(seed=seed, columns={M: [1, 1, 1]}) for seed in range(2)])
+    # Wilson of 3 of 3: the lower end is n / (n + z²).
+    low = 3 / (3 + 1.959963984540054**2)
+    expected = Estimate(1.0, pytest.approx(low), 1.0, 3)  # type: ignore[arg-type]
+    assert row["Coral (as shipped)"].value == expected
+
+
+def test_no_difference_at_all_is_no_proof_of_none(make_run: Make) -> None:
+    columns = {M: [1.0] * 60 + [0.0] * 40}
+    runs = [make_run(seed=0, columns=columns), make_run("coral", "no_heirs", 0, columns=columns)]
+    row = rows(runs)["no heirs"]
+    assert row.contrast == Estimate(0, 0, 0, 100)
+    # The rule of three: 0 of 100 leaves a rate of up to 3% at 95%.
+    assert "identical on 100 questions; true rate of difference below 0.030" in row.notes
+    changed = make_run("coral", "no_heirs", 0, columns={M: [1.0] * 59 + [0.0] * 41})
+    assert not any("identical" in note for note in rows([runs[0], changed])["no heirs"].notes)
 
 
 def test_gains_alone_and_redundancy(make_run: Make) -> None:
@@ -172,11 +196,11 @@ def test_gains_alone_and_redundancy(make_run: Make) -> None:
         assert row.contrast.value == pytest.approx(0.9)
         assert row.contrast_is == formula
         assert row.notes == (
-            "redundant: alone it gains 90.0 points, but its cost in the whole (+0.0 points) can't be "
-            "told from none",
+            "redundant: alone it gains 90.0 points, while the interval of its cost in the whole (+0.0) "
+            "includes 0",
         )
     assert table["no heirs"].contrast == Estimate(0, 0, 0, 10)
-    assert any("by construction" in note for note in table["no immune response"].notes)
+    assert any("this is Dense" in note for note in table["no immune response"].notes)
 
 
 def test_a_part_that_is_missed_is_not_redundant(make_run: Make) -> None:
@@ -184,7 +208,19 @@ def test_a_part_that_is_missed_is_not_redundant(make_run: Make) -> None:
     columns = {"none": good, "no_calc": good, "no_heirs": bad, "no_immune": bad}
     runs = [make_run("coral", name, columns={M: values}) for name, values in columns.items()]
     table = rows(runs)
-    assert table["heirs alone"].notes == table["calcification alone"].notes == ()
+    assert table["heirs alone"].notes == ()
+    assert not any("redundant" in note for note in table["calcification alone"].notes)
+
+
+def test_a_part_that_harms_the_whole_is_not_redundant(make_run: Make) -> None:
+    good, bad = [1.0] * 18 + [0.0] * 2, [0.0] * 20
+    some = [1.0] * 9 + [0.0] * 11
+    columns = {"none": some, "no_calc": good, "no_heirs": good, "no_immune": bad}
+    table = rows([make_run("coral", name, columns={M: values}) for name, values in columns.items()])
+    cost = table["no heirs"].contrast
+    assert isinstance(cost, Estimate)
+    assert cost.high < 0
+    assert not any("redundant" in note for row in table.values() for note in row.notes)
 
 
 def test_questions_must_match(make_run: Make) -> None:

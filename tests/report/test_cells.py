@@ -81,6 +81,32 @@ def test_versions_of_the_data_are_never_mixed(make_run: Callable[..., Run]) -> N
     assert [reason for _, reason in selection.left_out] == ["other data hash"]
 
 
+def test_runs_of_one_method_share_its_constants_and_code(make_run: Callable[..., Run]) -> None:
+    """The newest decides, whatever its seed and ablation; variants and other methods don't."""
+    runs = [
+        make_run(seed=0, started=1, method_sha256="old"),
+        make_run(ablation="no_heirs", seed=0, started=2, method_sha256="old"),
+        make_run(seed=1, started=3, method_sha256="new"),
+        make_run(ablation="no_heirs", seed=1, started=4, method_sha256="new"),
+        make_run("bm25", started=1, method_sha256="of bm25"),
+        make_run("bm25", variant="bm25_ties_newest", run_id="v", started=5, method_sha256="of v"),
+        make_run("tide", started=9, complete="false", method_sha256="unfit", run_id="unfit"),
+        make_run("tide", started=1, method_sha256="of tide"),
+    ]
+    for order in (runs, runs[::-1]):
+        selection = chosen(order)
+        assert {run.run_id for run in selection.cells.values()} == {
+            "coral.none.1",
+            "coral.no_heirs.1",
+            "bm25.none.deterministic",
+            "v",
+            "tide.none.deterministic",
+        }
+        reasons = {run.run_id: reason for run, reason in selection.left_out}
+        older = "older constants or code of the method"
+        assert reasons == {"coral.none.0": older, "coral.no_heirs.0": older, "unfit": "incomplete"}
+
+
 def test_unfit_runs_raise_no_question_of_versions(make_run: Callable[..., Run]) -> None:
     unfit = [
         make_run("tide", data_sha256=OTHER_SHA, exploratory="true"),

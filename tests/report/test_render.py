@@ -65,7 +65,7 @@ def test_markdown_has_a_table_for_each_metric(example: Report) -> None:
     [line] = [line for line in text.split("\n") if line.startswith("| no heirs")][:1]
     assert [cell.strip() for cell in line.strip("|").split("|")] == [
         "no heirs",
-        "0.500 [0.000,1.000]",
+        "0.500 [0.095,0.905]",  # the seeds agree, so it is that of each
         "2",
         "0-1,3-4",
         "0.000",
@@ -73,6 +73,11 @@ def test_markdown_has_a_table_for_each_metric(example: Report) -> None:
         "+0.000 [0.000,0.000]",
     ]
     assert "no heirs: seed 2 not run; difference on the common seeds 0-1,3-4 only" in text
+    for heading, meaning in (
+        ("## answer_in_top_1", "Share of questions whose first item contains the answer."),
+        ("## subem, reader newest", "Share of questions where the reader's answer contains "),
+    ):
+        assert text[text.index(f"{heading}\n") :].split("\n\n")[1].startswith(meaning)
     assert "share one context" in text
 
 
@@ -98,6 +103,27 @@ def test_what_is_missing_is_said(example: Report) -> None:
         "- random ranking",
         "- oracle displacement",
     ]
+
+
+def test_at_most_three_ids_are_shown_for_a_reason(make_run: Callable[..., Run]) -> None:
+    def listed(count: int) -> str:
+        runs = [make_run("dense", complete="false", run_id=f"run{n}") for n in range(count)]
+        return to_markdown(document(report(runs)))
+
+    assert "- incomplete: 3 (run0, run1, run2)\n" in listed(3)
+    assert "- incomplete: 5 (run0, run1, run2 and 2 more, see runs.json)\n" in listed(5)
+
+
+def test_several_versions_of_the_code_are_said(make_run: Callable[..., Run]) -> None:
+    def text(*code: str) -> str:
+        runs = [make_run(seed=n, code_sha256=version) for n, version in enumerate(code)]
+        return to_markdown(document(report(runs)))
+
+    assert "versions of the code" not in text("c" * 64, "c" * 64)
+    said = (
+        "These runs come from 2 versions of the code (cccccccccccc, dddddddddddd): run them again"
+    )
+    assert said in text("d" * 64, "c" * 64)
 
 
 def test_a_row_with_a_value_counts_as_run(make_run: Callable[..., Run]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import shlex
 import traceback
 from collections.abc import Iterator, Mapping
@@ -63,7 +64,7 @@ class Store:
         os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
         os.environ.setdefault("MLFLOW_LOGGING_LEVEL", "WARNING")
         database = _sqlite_file(self.uri)
-        remote = "://" in artifacts
+        remote = re.match(r"[a-z][a-z0-9+.-]+:/", artifacts) is not None
         location = artifacts if remote else Path(artifacts).resolve().as_uri()
         folder = (
             database.parent if database else output_folder() if remote else Path(artifacts).parent

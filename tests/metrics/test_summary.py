@@ -104,10 +104,11 @@ def test_summarise_refuses_what_is_no_number(bad: float) -> None:
 
 
 def test_the_headline_says_the_tables_metrics_in_their_order() -> None:
-    rows = [row("a", tie_at_1=1.0, subem=1.0, answer_in_top_1=1.0), row("b", answer_in_top_1=0.0)]
+    first = {"answer_in_top_1": 1.0, "current_above_stale_at_10": 1.0, "tie_at_1": 1.0}
+    rows = [row("a", **first), row("b", answer_in_top_1=0.0)]
     # Wilson of 1 of 2 is [0.0945, 0.9055], and of 1 of 1 [0.2065, 1].
     assert headline(summarise(rows)) == (
-        "answer_in_top_1 0.500 [0.095,0.905] n=2 | subem 1.000 [0.207,1.000] n=1"
+        "current_above_stale_at_10 1.000 [0.207,1.000] n=1 | answer_in_top_1 0.500 [0.095,0.905] n=2"
     )
     assert headline({}) == ""
     assert all(meaning.endswith(".") for meaning in HEADLINES.values())

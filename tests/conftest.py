@@ -14,6 +14,12 @@ from omegaconf import DictConfig
 from workspace import Workspace
 
 
+def pytest_configure() -> None:
+    """Commands run in folders of their own, where a relative path would lead elsewhere."""
+    if os.environ.get("ENGRAM_DATA"):
+        os.environ["ENGRAM_DATA"] = str(Path(os.environ["ENGRAM_DATA"]).resolve())
+
+
 @pytest.fixture(scope="session")
 def engram_data() -> Path:
     """The folder of real benchmark data; without it the test is skipped, and says so."""

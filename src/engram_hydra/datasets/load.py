@@ -17,10 +17,6 @@ def load_dataset(options: DictConfig, folder: Path | None) -> Dataset:
     Raises DataError where a file is missing, not the pinned one, or malformed, or where the set has no
     question.
     """
-    if folder is not None and not folder.is_dir():
-        raise DataError(
-            f"the data folder {folder} does not exist: set ENGRAM_DATA or paths.data to one that does."
-        )
     data = _load(options, folder)
     if not data.questions:
         raise DataError(
@@ -40,6 +36,10 @@ def _load(options: DictConfig, folder: Path | None) -> Dataset:
             single_hop=options.single_hop,
             two_hop=options.two_hop,
             seed=options.seed,
+        )
+    if folder is not None and not folder.is_dir():
+        raise DataError(
+            f"the data folder {folder} does not exist: set ENGRAM_DATA or paths.data to one that does."
         )
     from engram_hydra.datasets import factconsolidation
     from engram_hydra.datasets.files import HubAddress, PinnedFile

@@ -113,7 +113,9 @@ class Estimator:
         differences = values_a - values_b
         if not differences.any():
             n = differences.size
-            notes.append(f"identical on {n} questions; true rate of difference below {min(3 / n, 1):.3f}")
+            notes.append(
+                f"identical on {n} questions; true rate of difference below {min(3 / n, 1):.3f}"
+            )
         low, high = bootstrap_mean(differences, seed=BOOTSTRAP_SEED)
         return Estimate(fmean(differences), low, high, differences.size), notes
 

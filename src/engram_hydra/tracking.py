@@ -119,12 +119,12 @@ class Store:
         run = self.client.create_run(self.experiment_id, run_name=name, tags=dict(tags))
         record = Record(run.info.run_id)
         try:
+            values = [Param(key, str(value)) for key, value in params.items()]
+            for start in range(0, len(values), PARAMS_AT_ONCE):  # first: a failed run has them too
+                self.client.log_batch(record.run_id, params=values[start : start + PARAMS_AT_ONCE])
             yield record
             self._log_metrics(record)
             rest = [RunTag(key, value) for key, value in record.tags.items()]
-            values = [Param(key, str(value)) for key, value in params.items()]
-            for start in range(0, len(values), PARAMS_AT_ONCE):
-                self.client.log_batch(record.run_id, params=values[start : start + PARAMS_AT_ONCE])
             self.client.log_batch(record.run_id, tags=rest)
             for file, text in record.files.items():
                 self.client.log_text(record.run_id, text, file)

@@ -17,10 +17,11 @@ from vectors_on_grid import TableEmbedder
 from engram_hydra import calibrate as module
 from engram_hydra.calibrate import Embedded, best_point, calibrate, grid_points, immune_f1, top_1
 from engram_hydra.conf_dir import conf_dir
-from engram_hydra.config import Coral, Synthetic, Tide, validate
+from engram_hydra.config import Coral, Synthetic, Tide
 from engram_hydra.datasets.dataset import Dataset, Item, Question
 from engram_hydra.errors import ConfigError
 from engram_hydra.memories.memory import Hit
+from engram_hydra.validation import validate
 
 CONF = Path(conf_dir())
 EVIDENCE = CONF.parent / "docs" / "calibration"

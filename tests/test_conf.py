@@ -11,7 +11,8 @@ from omegaconf import OmegaConf
 
 from engram_hydra import conf_dir as module
 from engram_hydra.conf_dir import conf_dir
-from engram_hydra.config import Coral, ablation_of, validate
+from engram_hydra.config import Coral, ablation_of
+from engram_hydra.validation import validate
 
 CONF = Path(conf_dir())
 FILES = sorted(CONF.rglob("*.yaml"))

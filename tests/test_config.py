@@ -17,9 +17,9 @@ from engram_hydra.config import (
     choice,
     constants_of,
     number,
-    validate,
 )
 from engram_hydra.errors import ConfigError
+from engram_hydra.validation import validate
 
 
 @dataclass

@@ -11,9 +11,9 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import OmegaConf, open_dict
 
 from engram_hydra.conf_dir import conf_dir
-from engram_hydra.config import validate
 from engram_hydra.declared import declaration
 from engram_hydra.errors import ConfigError
+from engram_hydra.validation import validate
 
 AS_SHIPPED = (True, "", False)
 VARIANTS = OmegaConf.to_container(OmegaConf.load(f"{conf_dir()}/variants.yaml"))

@@ -12,7 +12,6 @@ from omegaconf import DictConfig
 
 from engram_hydra.cli import hydra_command
 from engram_hydra.conf_dir import conf_dir
-from engram_hydra.config import validate
 from engram_hydra.errors import DataError
 from engram_hydra.report.ablation_table import Table, ablation_tables
 from engram_hydra.report.cells import Run, Selection, select
@@ -22,6 +21,7 @@ from engram_hydra.report.published import beside, load_published
 from engram_hydra.report.render import Report, document
 from engram_hydra.report.tidy_csv import to_csv
 from engram_hydra.tracking import Store, output_folder, ui_command
+from engram_hydra.validation import validate
 
 PER_QUESTION = "per_question.jsonl"
 

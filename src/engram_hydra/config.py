@@ -1,13 +1,12 @@
 """The schema of every option: names, types, and the values allowed.
 
-Types are checked by Hydra as it composes; ranges, which Hydra does not know, by ``validate``.
+Types are checked by Hydra as it composes; ranges, which Hydra does not know, by ``validation``.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import Field, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from hydra.core.config_store import ConfigStore
@@ -215,65 +214,12 @@ def register() -> None:
         store(group="schema", name=one.__name__.lower(), node=one)
 
 
-# Checks
-
-
-def validate(cfg: DictConfig) -> None:
-    """Refuse what a type cannot: numbers out of range, words not allowed, keys no schema knows.
-
-    Raises ConfigError naming the key, its value and what is allowed.
-    """
-    for key, value, spec in _declared(cfg, ""):
-        meta = spec.metadata
-        if "allowed" in meta and value not in meta["allowed"]:
-            raise ConfigError(
-                f"{key}={value} is not allowed: choose {' or '.join(meta['allowed'])}."
-            )
-        if "ge" in meta and value is not None and not _in_range(value, meta):
-            raise ConfigError(f"{key}={value} is out of range: it must be {_range(spec)}.")
+# What a schema says of options
 
 
 def schema_of(options: DictConfig) -> Any:
     """The dataclass that declares these options."""
     return OmegaConf.get_type(options)
-
-
-def _declared(cfg: DictConfig, prefix: str) -> Iterator[tuple[str, Any, Field[Any]]]:
-    """Every option of ``cfg`` and below it: its key, its value, and what its schema says of it."""
-    specs = {spec.name: spec for spec in fields(schema_of(cfg))}
-    names = [str(name) for name in cfg]
-    for name in names:
-        if name not in specs:
-            owner = prefix.rstrip(".") or "a run"
-            raise ConfigError(f"{prefix}{name} is no option: {owner} takes {', '.join(specs)}.")
-    for name, spec in specs.items():
-        key = f"{prefix}{name}"
-        if name not in names or OmegaConf.is_missing(cfg, name):
-            raise ConfigError(f"{key} has no value: set it with {key}=…")
-        yield key, cfg[name], spec
-        yield from _below(cfg[name], key)
-
-
-def _below(value: Any, key: str) -> Iterator[tuple[str, Any, Field[Any]]]:
-    if not isinstance(value, DictConfig):
-        return
-    if schema_of(value) is not dict:
-        yield from _declared(value, f"{key}.")
-    else:
-        for name in value:
-            yield from _below(value[name], f"{key}.{name!s}")
-
-
-def _in_range(value: float, meta: Any) -> bool:
-    return math.isfinite(value) and meta["ge"] <= value <= meta["le"] and meta["gt"] < value
-
-
-def _range(spec: Field[Any]) -> str:
-    words = {"ge": "at least", "gt": "above", "le": "at most"}
-    ends = {word: spec.metadata[end] for end, word in words.items()}
-    bounds = " and ".join(f"{word} {end:g}" for word, end in ends.items() if math.isfinite(end))
-    kind = "a whole number" if "int" in str(spec.type) else "a number"
-    return f"{kind} {bounds}".strip()
 
 
 def ablation_of(method: DictConfig) -> str:

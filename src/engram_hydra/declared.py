@@ -98,12 +98,9 @@ def _check_name(name: str, group: str, option: str) -> None:
         raise ConfigError(
             f"{group}.name={name} can't stand in tables and files: use letters, digits and _ . - only."
         )
-    shipped = {file.stem for file in (Path(conf_dir()) / group).glob("*.yaml")} | RESERVED
-    if name not in shipped or name == "custom":
-        taken = name.lower() in {other.lower() for other in shipped - {"custom"}}
-    else:
-        taken = option == "custom" or name in RESERVED
-    if taken:
+    shipped = {file.stem for file in (Path(conf_dir()) / group).glob("*.yaml")} - {"custom"}
+    others = {other.lower() for other in shipped | RESERVED}
+    if name.lower() in others and not (name == option and option in shipped):
         raise ConfigError(
             f"{group}.name={name} is the name of another {group}: choose one of your own."
         )

@@ -12,7 +12,7 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
-from engram_hydra.config import ablation_of, validate
+from engram_hydra.config import ablation_of
 from engram_hydra.datasets.dataset import Dataset, Item
 from engram_hydra.datasets.load import load_dataset
 from engram_hydra.declared import declaration
@@ -32,6 +32,7 @@ from engram_hydra.run_key import (
 )
 from engram_hydra.scoring import Ranking, score
 from engram_hydra.tracking import Record, Store, flatten, ui_command
+from engram_hydra.validation import validate
 
 log = logging.getLogger(__name__)
 

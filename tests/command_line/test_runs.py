@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -226,3 +227,16 @@ def test_a_method_of_ones_own_is_a_class_and_a_file(workspace):
     assert len(workspace.runs(method="mine", exploratory="true")) == 1
     table = workspace.ok(module="engram_hydra.aggregate")
     assert any(line.startswith("mine ") for line in table.splitlines())
+
+
+def test_the_table_refuses_a_damaged_per_question_file(workspace):
+    workspace.ok("method=bm25")
+    (run,) = workspace.runs()
+    file = Path(run.info.artifact_uri.removeprefix("file://")) / "per_question.jsonl"
+    whole = file.read_text("utf-8")
+    for damaged in (whole[:-40], "{}\n" + whole, "[1]\n" + whole):
+        file.write_text(damaged, "utf-8")
+        done = workspace.run(module="engram_hydra.aggregate")
+        assert done.returncode == 1
+        assert "Traceback" not in done.stderr
+        assert f"per_question.jsonl of run {run.info.run_id} is damaged" in done.stderr

@@ -50,8 +50,8 @@ class EngramSweeper(BasicSweeper):
 
     def get_job_batch(self) -> Sequence[Sequence[str]]:
         """The jobs of this batch, without those whose result an earlier one already stands for."""
-        from engram_hydra.config import validate
         from engram_hydra.run_key import config_key, seed_of
+        from engram_hydra.validation import validate
 
         assert self.hydra_context is not None and self.config is not None
         kept, skipped = [], defaultdict(list)

@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test check bench ui lock clean
+.PHONY: demo test check bench soak ui lock clean
 
 $(READY): requirements.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -30,8 +30,15 @@ check: $(READY)
 	$(BIN)/mypy
 
 # What the machinery costs, as ratios within one run; figures are kept in benchmarks/README.md.
+# The last script takes about 25 minutes: growth.py --rounds 1 is enough for a look.
 bench: $(READY)
 	$(BIN)/python benchmarks/overhead.py
+	$(BIN)/python benchmarks/coral.py
+	$(BIN)/python benchmarks/growth.py
+
+# A million polyps in one pass, within 6 GiB; takes a while.
+soak: $(READY)
+	$(BIN)/python benchmarks/soak.py
 
 ui: $(READY)
 	$(BIN)/mlflow ui --host 127.0.0.1 --port $(PORT) --backend-store-uri sqlite:///$(CURDIR)/mlruns/mlflow.db

@@ -16,6 +16,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean, median
 
+from table import head, line
+
 from engram_hydra.conf_dir import conf_dir
 
 TIMES = 5
@@ -67,12 +69,8 @@ def own_seconds(folder: Path) -> float:
     )
 
 
-def line(what: str, ours: str, against: str, target: str, met: bool) -> None:
-    print(f"| {what} | {ours} | {against} | {target} | {'yes' if met else 'NO'} |", flush=True)
-
-
 def main() -> None:
-    print("| measurement | ours | against | target | met |\n| --- | --- | --- | --- | --- |")
+    head()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "bare.py").write_text(BARE_APP)

@@ -17,7 +17,7 @@ from vectors_on_grid import TableEmbedder
 from engram_hydra import calibrate as module
 from engram_hydra.calibrate import Embedded, best_point, calibrate, grid_points, immune_f1, top_1
 from engram_hydra.conf_dir import conf_dir
-from engram_hydra.config import Coral, Synthetic, Tide
+from engram_hydra.config import Coral, HeirsOnly, Synthetic, Tide
 from engram_hydra.datasets.dataset import Dataset, Item, Question
 from engram_hydra.errors import ConfigError
 from engram_hydra.memories.memory import Hit
@@ -33,7 +33,7 @@ def load(file):
 
 STEPS = {
     (method, number): step
-    for method in ("coral", "tide")
+    for method in ("coral", "tide", "heirs_only")
     for number, step in enumerate(load(f"calibration/{method}.yaml")["steps"], start=1)
 }
 
@@ -73,7 +73,7 @@ def test_seeds_that_scored_runs_may_use_are_refused(compose, seeds):
         calibrate(cfg)
 
 
-@pytest.mark.parametrize("method", ["coral", "tide"])
+@pytest.mark.parametrize("method", ["coral", "tide", "heirs_only"])
 def test_the_committed_seeds_are_those_of_the_protocol(compose, method):
     cfg = compose(f"method={method}", config="calibrate")
     assert list(cfg.calibration.seeds) == list(range(10_000, 10_010))
@@ -104,7 +104,11 @@ def sample(n, superseded_by=(), questions=(), vectors=None):
     ],
 )
 def test_f1_of_the_displacements(known, heirs, f1):
-    memory = SimpleNamespace(write=lambda items: None, polyps=SimpleNamespace(heir=np.array(heirs)))
+    memory = SimpleNamespace(
+        write=lambda items: None,
+        position_of={f"i{p}": p for p in range(4)},
+        displacements=lambda: [(f"i{p}", f"i{heir}") for p, heir in enumerate(heirs) if heir >= 0],
+    )
     assert immune_f1(memory, sample(4, known)) == pytest.approx(f1)
 
 
@@ -200,7 +204,9 @@ def test_every_value_of_a_grid_is_allowed_and_in_order(compose, method, number):
             validate(compose(f"method={method}", *fixed, f"method.{name}={value}"))
 
 
-@pytest.mark.parametrize(("method", "schema"), [("coral", Coral), ("tide", Tide)])
+@pytest.mark.parametrize(
+    ("method", "schema"), [("coral", Coral), ("tide", Tide), ("heirs_only", HeirsOnly)]
+)
 def test_what_is_said_to_be_calibrated_is_and_nothing_else(method, schema):
     """A constant's comment in conf/ ends in "calibrated" exactly if a grid chose it."""
     chosen = {name for (m, _), step in STEPS.items() if m == method for name in step["grid"]}

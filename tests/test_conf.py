@@ -7,11 +7,15 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
+from hydra.core.global_hydra import GlobalHydra
+from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import OmegaConf
 
 from engram_hydra import conf_dir as module
 from engram_hydra.conf_dir import conf_dir
-from engram_hydra.config import Coral, ablation_of
+from engram_hydra.config import Coral, Tide
+from engram_hydra.options import ablation_of
 from engram_hydra.validation import validate
 
 CONF = Path(conf_dir())
@@ -52,7 +56,16 @@ def test_no_option_has_a_name_that_yaml_reads_as_something_else(file):
     "override",
     [
         f"{group}={option}"
-        for group in ("method", "dataset", "embedder", "reader", "tracking", "paths")
+        for group in (
+            "method",
+            "dataset",
+            "embedder",
+            "index",
+            "reader",
+            "audit",
+            "tracking",
+            "paths",
+        )
         for option in options(group)
     ],
 )
@@ -90,16 +103,22 @@ def test_all_fact_consolidation_sets_are_there_and_read_the_row_they_name(compos
 
 def test_the_defaults_are_the_protocol_s(compose):
     cfg = compose()
-    chosen = {group: cfg[group].name for group in ("method", "dataset", "embedder", "reader")}
+    chosen = {
+        group: cfg[group].name
+        for group in ("method", "dataset", "embedder", "index", "reader", "audit")
+    }
     assert chosen == {
         "method": "coral",
         "dataset": "synthetic",
         "embedder": "minilm",
+        "index": "exact",  # of every scored run
         "reader": "newest",
+        "audit": "none",
     }
     assert (cfg.k, cfg.seed) == (10, 0)
     for method in options("method"):
-        assert OmegaConf.load(CONF / "method" / f"{method}.yaml").ties == "oldest"
+        own = ["method._target_=my.Memory"] if method == "custom" else []
+        assert compose(f"method={method}", *own).method.ties == "oldest"
 
 
 def test_runs_and_table_look_in_the_same_store(compose):
@@ -138,46 +157,198 @@ def test_an_ablation_switches_the_part_it_names_and_nothing_else(compose, ablati
     assert changed == expected
 
 
+NO_CORAL = [name for name in options("method") if name not in ("coral", "oracle_immune")]
+
+
 @pytest.mark.parametrize("ablation", [name for name in options("ablation") if name != "none"])
-@pytest.mark.parametrize("method", [name for name in options("method") if name != "coral"])
+@pytest.mark.parametrize("method", NO_CORAL)
 def test_an_ablation_goes_with_no_other_method(compose, ablation, method):
     with pytest.raises(Exception, match="not in"):
         compose(f"method={method}", f"ablation={ablation}")
 
 
+def test_the_oracle_is_coral_of_another_class(compose):
+    coral, oracle = values_of(compose()), values_of(compose("method=oracle_immune"))
+    assert coral.keys() == oracle.keys()
+    differing = {key for key in coral if coral[key] != oracle[key]}
+    assert differing == {"method._target_", "method.name"}
+
+
+# Variants
+
+
+def changed_by(compose, variant):
+    """What a variant sets, beside the method's own values."""
+    cfg = compose(f"variant={variant}")
+    plain = values_of(compose(f"method={cfg.method.name}", f"dataset={cfg.dataset.name}"))
+    values = values_of(cfg)
+    return {key: values[key] for key in values if key not in plain or values[key] != plain[key]}
+
+
+CAPPED = {"coral_fixed_cosine_double": 1.0, "coral_lean_cycles_half": 2}  # each file says why
+NOT_NUMBERS = {"cycle_every"}  # as shipped there are no cycles: nothing to halve
+
+
+@pytest.mark.parametrize(
+    ("method", "constant"),
+    [
+        (method, spec.name)
+        for method, schema in (("coral", Coral), ("tide", Tide))
+        for spec in fields(schema)
+        if "ge" in spec.metadata and spec.name not in NOT_NUMBERS
+    ],
+)
+def test_every_constant_of_coral_and_tide_is_halved_and_doubled(compose, method, constant):
+    shipped = compose(f"method={method}").method[constant]
+    for word, factor in (("half", 0.5), ("double", 2)):
+        name = f"{method}_{constant}_{word}"
+        if constant == "w":  # two points of its curve
+            name = f"tide_w_{shipped * factor:.2f}"
+        expected = CAPPED.get(name, shipped * factor)
+        assert changed_by(compose, name) == {f"method.{constant}": expected}
+        validate(compose(f"variant={name}"))
+        assert compose(f"variant={name}").method.name == method
+
+
+def test_capped_values_are_as_near_as_can_be(compose):
+    coral = compose().method
+    assert coral.fixed_cosine * 2 > 1  # no cosine is more
+    assert coral.lean_cycles % 2 == 1  # no whole number is half of it
+
+
+def test_the_other_variants_set_what_they_name(compose):
+    halves = {f"coral_{spec.name}_{word}" for spec in fields(Coral) for word in ("half", "double")}
+    others = set(options("variant")) - halves - {"tide_half_life_half", "tide_half_life_double"}
+    curve = {f"tide_w_{w}": {"method.w": float(w)} for w in ("0.00", "0.05", "0.10", "0.40")}
+    expected = curve | {"bm25_ties_newest": {"method.ties": "newest"}}
+    assert others == {*expected, "serial_strip", "index_hnsw"}
+    for name, values in expected.items():
+        assert changed_by(compose, name) == values
+    for method in ("dense", "coral"):
+        assert (
+            compose(f"method={method}", "variant=index_hnsw").index == compose("index=hnsw").index
+        )
+    for dataset in ("fc_sh_6k", "fc_mh_262k"):
+        cfg = compose(f"dataset={dataset}", "variant=serial_strip")
+        validate(cfg)
+        plain, values = values_of(compose(f"dataset={dataset}")), values_of(cfg)
+        assert {key for key in plain if plain[key] != values[key]} == {"dataset.serial"}
+        assert values["dataset.serial"] == "strip"
+
+
+@pytest.mark.parametrize("variant", options("variant"))
+def test_a_variant_says_where_it_belongs(compose, variant):
+    """A variant of one method does not go with another that lacks its constants."""
+    if variant.startswith(("coral_", "tide_")):
+        with pytest.raises(Exception, match="not in"):
+            compose(f"variant={variant}", "method=bm25")
+
+
 # Experiments
+
+
+def jobs(compose, experiment):
+    """The overrides of each job of an experiment's sweep, as Hydra's own sweeper takes it apart."""
+    cfg = compose(f"+experiment={experiment}", return_hydra_config=True)
+    params = [f"{key}={value}" for key, value in (cfg.hydra.sweeper.params or {}).items()]
+    loader = GlobalHydra.instance().config_loader()
+    swept = OverridesParser.create(config_loader=loader).parse_overrides(params)
+    (batch,) = BasicSweeper.split_arguments(swept, max_batch_size=None)
+    return [[f"+experiment={experiment}", *job] for job in batch]
 
 
 @pytest.mark.parametrize("experiment", options("experiment"))
 def test_every_job_of_an_experiment_composes_and_passes(compose, experiment):
-    cfg = compose(f"+experiment={experiment}", return_hydra_config=True)
-    swept = cfg.hydra.sweeper.params or {}
-    for key, values in swept.items():
-        listed = str(values).split(",")
-        assert len(set(listed)) == len(listed)
-        for value in listed:
-            validate(compose(f"+experiment={experiment}", f"{key}={value}"))
+    every = [tuple(job) for job in jobs(compose, experiment)]
+    assert len(set(every)) == len(every)
+    # Composing takes a while, and seeds differ in nothing that could be refused.
+    for job in {tuple(word for word in job if not word.startswith("seed=")) for job in every}:
+        validate(compose(*job))
+
+
+SEEDS = ["0", "1", "2", "3", "4"]
+
+
+def swept(compose, experiment):
+    """The values of each option that the experiment's jobs take, in their order."""
+    taken = {}
+    for _, *job in jobs(compose, experiment):
+        for word in job:
+            key, _, value = word.partition("=")
+            taken.setdefault(key, {})[value] = None
+    return {key: list(values) for key, values in taken.items()}
 
 
 def test_the_experiments_are_what_the_table_needs(compose):
-    def swept(experiment):
-        cfg = compose(f"+experiment={experiment}", return_hydra_config=True)
-        return {key: str(v).split(",") for key, v in cfg.hydra.sweeper.params.items()}
-
-    seeds = ["0", "1", "2", "3", "4"]
     four = ["none", "no_heirs", "no_calc", "no_immune"]
-    assert swept("ablations") == {"ablation": four, "seed": seeds}
-    every = swept("all_ablations")
+    assert swept(compose, "ablations") == {"ablation": four, "seed": SEEDS}
+    every = swept(compose, "all_ablations")
     assert sorted(every["ablation"]) == options("ablation")
-    assert every["seed"] == seeds
-    anchors = swept("anchors")
-    assert set(anchors["method"]) == set(options("method")) - {"coral", "custom"}
-    assert anchors["seed"] == seeds
+    assert every["seed"] == SEEDS
+    anchors = swept(compose, "anchors")
+    assert set(anchors["method"]) == set(options("method")) - {
+        "coral",
+        "oracle_immune",
+        "heirs_only",
+        "custom",
+    }
+    assert anchors["seed"] == SEEDS
 
 
 def test_the_other_tie_rule_is_a_run_of_bm25(compose):
     plain, ties = values_of(compose("method=bm25")), values_of(compose("+experiment=bm25_ties"))
     assert {key: ties[key] for key in ties if ties[key] != plain[key]} == {"method.ties": "newest"}
+
+
+def test_the_factorial_is_every_combination_of_heirs_and_calcification(compose):
+    named = {}
+    for job in jobs(compose, "factorial"):
+        method = compose(*job).method
+        assert method.immune_response
+        named[ablation_of(method)] = (method.heirs, method.calcification)
+    assert named == {
+        "none": (True, True),
+        "no_heirs": (False, True),
+        "no_calc": (True, False),
+        "no_heirs+no_calc": (False, False),
+    }
+    assert swept(compose, "factorial")["seed"] == SEEDS
+
+
+def test_the_ceilings_are_runs_of_two_methods(compose):
+    assert swept(compose, "ceilings") == {"method": ["oracle_immune", "heirs_only"], "seed": SEEDS}
+
+
+def test_the_audit_has_every_rule_on_both_sides(compose):
+    audit = swept(compose, "audit")
+    assert audit["method"] == ["dense", "coral"]
+    assert sorted([*audit["audit"], "none"]) == options("audit")
+    assert audit["seed"] == SEEDS
+
+
+def test_the_sensitivity_runs_hold_every_declared_change_of_a_constant(compose):
+    coral = swept(compose, "sensitivity")
+    only_there = swept(compose, "sensitivity_fixed_threshold")
+    tide = swept(compose, "sensitivity_tide")
+    every = {name for name in options("variant") if name.startswith(("coral_", "tide_"))}
+    assert {*coral["variant"], *only_there["variant"], *tide["variant"]} == every
+    assert only_there["variant"] == ["coral_fixed_cosine_double", "coral_fixed_cosine_half"]
+    assert only_there["ablation"] == ["fixed_threshold"]
+    assert not set(coral["variant"]) & set(only_there["variant"])
+    assert coral["ablation"] == ["none", "no_heirs", "no_calc"]
+    assert coral["seed"] == only_there["seed"] == SEEDS
+
+
+@pytest.mark.parametrize(
+    ("experiment", "plain"),
+    [("sensitivity_serial", "ablations"), ("sensitivity_serial_anchors", "anchors")],
+)
+def test_facts_without_serial_numbers_are_run_as_those_with_them(compose, experiment, plain):
+    stripped = swept(compose, experiment)
+    assert all(name.startswith("fc_") for name in stripped.pop("dataset"))
+    assert stripped == swept(compose, plain)
+    for job in jobs(compose, experiment)[:3]:
+        assert compose(*job).dataset.serial == "strip"
 
 
 # Where it is found, and what --help says of it
@@ -197,7 +368,9 @@ def test_this_conf_is_that_of_the_code_under_test():
     assert (CONF / "config.yaml").is_file()
 
 
-@pytest.mark.parametrize("group", ["method", "ablation", "embedder", "reader", "experiment"])
+@pytest.mark.parametrize(
+    "group", ["method", "ablation", "embedder", "index", "reader", "audit", "experiment"]
+)
 def test_the_help_names_every_option(group):
     text = (CONF / "hydra" / "help" / "engram_hydra.yaml").read_text(encoding="utf-8")
     assert [name for name in options(group) if name not in text] == []

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from contextlib import nullcontext
 from dataclasses import dataclass
 
 import pytest
+from hydra.errors import ConfigCompositionException
 from hypothesis import given
 from hypothesis import strategies as st
 from omegaconf import OmegaConf, open_dict
 
-from engram_hydra.config import (
-    FactConsolidation,
-    PinnedFile,
-    ablation_of,
-    choice,
-    constants_of,
-    number,
-)
+from engram_hydra.config import FactConsolidation, PinnedFile
+from engram_hydra.constraints import choice, number
 from engram_hydra.errors import ConfigError
+from engram_hydra.options import ablation_of, constants_of
 from engram_hydra.validation import validate
 
 
@@ -48,6 +46,7 @@ OUTSIDE = {
     "none_or_whole": ([0], "a whole number at least 1"),
     "word": (["", "OLD", "older"], "old or new"),
 }
+OWN = ["method=custom", "method._target_=x.Y"]
 FLOATS = ["at_least_0", "above_0", "from_0_to_1"]
 
 
@@ -112,6 +111,14 @@ def test_a_range_is_what_it_says(value):
         (["embedder.max_length=0"], "embedder.max_length=0 is out of range"),
         (["dataset.conflict_rate=1"], "dataset.conflict_rate=1.0 is out of range"),
         (["reader.name=oracle"], "reader.name=oracle is not allowed: choose none or newest."),
+        (["method=heirs_only", "method.threshold=1.1"], "method.threshold=1.1 is out of range"),
+        (["index.name=flat"], "index.name=flat is not allowed: choose exact or hnsw."),
+        (["+index.links=16"], "index.links is no option: index takes name."),
+        (["index=hnsw", "index.links=1"], "index.links=1 is out of range: it must be a whole"),
+        (["index=hnsw", "index.ef_search=0"], "index.ef_search=0 is out of range"),
+        (["index=hnsw", "index.ef_construction=0"], "index.ef_construction=0 is out of range"),
+        (["audit.order=oldest"], "audit.order=oldest is not allowed: choose own_score or newest."),
+        (["audit=own_score", "audit.pool=0"], "audit.pool=0 is out of range"),
     ],
     ids=str,
 )
@@ -150,6 +157,11 @@ def test_ones_own_params_are_free(compose):
         (["method.calcification=false", "method.heirs=false"], "no_heirs+no_calc"),
         (["method=bm25"], "none"),
         (["method=custom", "method._target_=x.Y", "+method.params.heirs=false"], "none"),
+        ([*OWN, "+method.switches={decay: true, pointer: true}"], "none"),
+        ([*OWN, "+method.switches={decay: true, pointer: false}"], "no_pointer"),
+        # in the order of their names
+        ([*OWN, "+method.switches={pointer: false, decay: false}"], "no_decay+no_pointer"),
+        (["method=oracle_immune", "ablation=[no_calc,no_heirs]"], "no_heirs+no_calc"),
     ],
     ids=str,
 )
@@ -172,6 +184,92 @@ def test_custom_params_are_unpacked_and_resolved(compose):
     )
     assert constants_of(cfg.method) == {"ties": "oldest", "alpha": 0.5, "twice": 7}
     assert cfg.method.params.alpha == 0.5  # and the options stay as they are
+
+
+def test_ones_own_switches_are_unpacked_beside_the_params(compose):
+    cfg = compose(*OWN, "+method.params.alpha=0.5", "+method.switches.pointer=false")
+    assert constants_of(cfg.method) == {"ties": "oldest", "alpha": 0.5, "pointer": False}
+
+
+@pytest.mark.parametrize("value", ["maybe", "null", "0.5"])
+def test_a_switch_is_true_or_false(compose, value):
+    with pytest.raises(ConfigCompositionException, match=r"method\.switches\.pointer"):
+        compose(*OWN, f"+method.switches.pointer={value}")
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (
+            ["+method.params.a=1", "+method.switches.a=true"],
+            "method.switches.a stands for method.params.a: set that one only.",
+        ),
+        (
+            ["+method.params.ties=x"],
+            "method.params.ties stands for method.ties: set that one only.",
+        ),
+        (["+method.switches.ties=true"], "method.switches.ties stands for method.ties"),
+    ],
+    ids=str,
+)
+def test_no_two_options_go_by_one_name(compose, more, words):
+    with pytest.raises(ConfigError) as refused:
+        constants_of(compose(*OWN, *more).method)
+    assert str(refused.value).startswith(words)
+
+
+# Options that do not go together
+
+UNSEARCHED = ["bm25", "tide", "random", "heirs_only"]
+
+
+@pytest.mark.parametrize("method", UNSEARCHED)
+def test_a_method_that_searches_exactly_takes_no_other_index(compose, method):
+    validate(compose(f"method={method}", "index=exact"))
+    with pytest.raises(ConfigError) as refused:
+        validate(compose(f"method={method}", "index=hnsw"))
+    assert str(refused.value) == (
+        f"index=hnsw does nothing for method={method}, which searches exactly: leave index=exact."
+    )
+
+
+def test_a_method_of_ones_own_takes_an_index_if_its_class_says_so(compose):
+    own = "method=custom", "index=hnsw"
+    validate(compose(*own, "method._target_=engram_hydra.memories.dense.Dense"))
+    with pytest.raises(ConfigError, match=r"^index=hnsw does nothing for method=custom"):
+        validate(compose(*own, "method._target_=engram_hydra.memories.bm25.BM25"))
+
+
+@pytest.mark.parametrize("method", ["dense", "coral", "oracle_immune"])
+def test_methods_that_search_an_index_take_either(compose, method):
+    validate(compose(f"method={method}", "index=exact"))
+    validate(compose(f"method={method}", "index=hnsw"))
+
+
+def test_the_check_loads_nothing_heavy():
+    code = (
+        "import hydra, sys\n"
+        "from engram_hydra import cli, conf_dir, config, validation\n"
+        "config.register(); cli.register_resolvers()\n"
+        "with hydra.initialize_config_dir(conf_dir.conf_dir(), version_base='1.3'):\n"
+        "    validation.validate(hydra.compose('config', overrides=['index=hnsw']))\n"
+        "print(sorted({'torch', 'mlflow', 'faiss', 'pandas', 'scipy'} & set(sys.modules)))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("audit", ["own_score", "newest_first"])
+def test_a_pool_holds_at_least_k(compose, audit):
+    validate(compose(f"audit={audit}", "k=30"))
+    with pytest.raises(ConfigError, match=r"^audit\.pool=30 is smaller than k=31: "):
+        validate(compose(f"audit={audit}", "k=31"))
+    validate(compose(f"audit={audit}", "k=31", "audit.pool=31"))
+
+
+@pytest.mark.parametrize("audit", ["none", "plain"])
+def test_without_a_pool_k_is_free(compose, audit):
+    validate(compose(f"audit={audit}", "k=100"))
 
 
 def test_constants_do_not_change_with_the_options(compose):

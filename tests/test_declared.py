@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 
 import hydra
 import pytest
@@ -16,7 +17,11 @@ from engram_hydra.errors import ConfigError
 from engram_hydra.validation import validate
 
 AS_SHIPPED = (True, "", False)
-VARIANTS = OmegaConf.to_container(OmegaConf.load(f"{conf_dir()}/variants.yaml"))
+VARIANTS = sorted(file.stem for file in (Path(conf_dir()) / "variant").glob("*.yaml"))
+
+
+METHODS = ["coral", "bm25", "dense", "tide", "random", "oracle_immune", "heirs_only"]
+OWN = ("method=custom", "method._target_=engram_hydra.memories.dense.Dense")
 
 
 def said_of(cfg, seed=0):
@@ -39,7 +44,7 @@ def declared(compose):
     HydraConfig.instance().cfg = None
 
 
-@pytest.mark.parametrize("method", ["coral", "bm25", "dense", "tide", "random"])
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("dataset", ["synthetic", "fc_mh_262k"])
 @pytest.mark.parametrize("embedder", ["minilm", "bge_small"])
 def test_every_option_as_committed_is_as_shipped(declared, method, dataset, embedder):
@@ -61,6 +66,11 @@ def test_every_option_as_committed_is_as_shipped(declared, method, dataset, embe
         ["method=tide", "method.w=0.20"],  # the committed value, said again
         ["method=bm25", "method.k1=1.5", "method.ties=oldest"],
         ["dataset.facts=450"],
+        ["method=oracle_immune", "ablation=no_heirs"],
+        ["index=exact"],
+        ["audit=own_score"],  # a tag of its own keeps it out of every other table
+        ["audit=newest_first", "audit.pool=30"],
+        ["k=20", "audit=plain"],
     ],
     ids=str,
 )
@@ -85,8 +95,20 @@ def test_what_does_not_count(declared, overrides):
         (["embedder.max_length=64"], True),
         (["embedder.sha256=00"], True),
         (["embedder.revision=main"], True),
-        (["method=custom", "method._target_=my.Memory"], False),
-        (["method=custom", "method._target_=my.Memory", "method.name=mine"], False),
+        ([*OWN], False),
+        ([*OWN, "method.name=mine"], False),
+        (["method=oracle_immune", "method.outlier_z=7.0"], False),  # declared for Coral only
+        (
+            ["method=oracle_immune", "method.lean_cycles=4"],
+            False,
+        ),  # not its own file's, but Coral's
+        (["method=heirs_only", "method.threshold=0.6"], False),
+        (["index=hnsw", "index.links=16"], True),
+        (["index=hnsw", "index.ef_search=128"], True),
+        (["index=hnsw", "method.outlier_z=7.0"], False),  # two variants at once are none
+        (["audit=own_score", "audit.pool=50"], True),
+        (["audit=own_score", "audit.order=newest"], True),
+        (["audit.pool=30"], True),
     ],
     ids=str,
 )
@@ -103,21 +125,61 @@ def test_only_the_seeds_of_the_table_are_declared(declared, seed, exploratory):
     assert variant == (False, "tide_w_0.10", exploratory)
 
 
+def home(name):
+    """Options that a variant goes with, beside those it sets itself."""
+    return ["dataset=fc_mh_32k"] if name == "serial_strip" else []
+
+
 @pytest.mark.parametrize("name", VARIANTS)
-def test_every_variant_is_found_by_the_values_it_sets(declared, name):
-    values = VARIANTS[name]["set"]
-    overrides = [f"{key}={value}" for key, value in values.items()]
-    methods = [VARIANTS[name]["method"]] if "method" in VARIANTS[name] else ["coral", "bm25"]
-    dataset = "fc_mh_32k" if any(key.startswith("dataset.") for key in values) else "synthetic"
-    for method in methods:
-        said = declared(f"method={method}", f"dataset={dataset}", *overrides, seed=None)
-        shipped = not any(key.startswith("method.") for key in values)
-        assert said == (shipped, name, False)
+def test_every_variant_is_declared_under_its_name(declared, name):
+    shipped = name in ("serial_strip", "index_hnsw")  # they leave the method alone
+    assert declared(*home(name), f"variant={name}", seed=None) == (shipped, name, False)
+    assert declared(*home(name), f"variant={name}", seed=5)[2]
+
+
+@pytest.mark.parametrize("name", [name for name in VARIANTS if name.startswith("coral_")])
+def test_a_part_may_be_off_under_a_variant(declared, name):
+    assert declared(f"variant={name}", "ablation=no_heirs") == (False, name, False)
+
+
+@pytest.mark.parametrize(
+    ("overrides", "name"),
+    [
+        (["method=bm25", "method.ties=newest"], "bm25_ties_newest"),
+        (["method=tide", "method.w=0"], "tide_w_0.00"),
+        (["method=tide", "method.w=0.40"], "tide_w_0.40"),
+        (["method=tide", "method.half_life=0.25"], "tide_half_life_half"),
+        (["method.outlier_z=7"], "coral_outlier_z_double"),
+        (["method.lean_cycles=2", "ablation=no_calc"], "coral_lean_cycles_half"),
+        (["+experiment=bm25_ties"], "bm25_ties_newest"),
+        (["dataset=fc_sh_6k", "dataset.serial=strip"], "serial_strip"),
+        (["dataset=fc_mh_6k", "dataset.serial=strip", "method=bm25"], "serial_strip"),
+        (["method=dense", "index=hnsw"], "index_hnsw"),
+        (["index=hnsw", "index.ef_search=64", "ablation=no_heirs"], "index_hnsw"),
+    ],
+    ids=str,
+)
+def test_a_variant_is_found_however_its_values_were_set(declared, overrides, name):
+    assert declared(*overrides)[1:] == (name, False)
+
+
+def test_a_variant_of_one_method_is_none_of_another(declared):
+    """The value is what both take, the name says whose variant it is."""
+    assert declared("variant=bm25_ties_newest", "method=tide") == (False, "", True)
+    assert declared("variant=coral_outlier_z_half", "method=oracle_immune") == (False, "", True)
+
+
+def test_no_two_variants_set_the_same(compose):
+    def told(name):
+        cfg = OmegaConf.to_container(compose(*home(name), f"variant={name}"), resolve=True)
+        return str({key: value for key, value in cfg.items() if key not in ("paths", "tracking")})
+
+    assert len({told(name) for name in VARIANTS}) == len(VARIANTS)
 
 
 def test_tides_curve_is_the_declared_one_with_the_shipped_point_on_it(declared):
     """The points of H2's check; a sixth, or a missing one, would change what was declared."""
-    values = [v["set"]["method.w"] for v in VARIANTS.values() if v.get("method") == "tide"]
+    values = [float(name.removeprefix("tide_w_")) for name in VARIANTS if "tide_w_" in name]
     (shipped,) = {0.0, 0.05, 0.1, 0.2, 0.4} - set(values)
     assert len(values) == 4
     assert declared("method=tide", f"method.w={shipped}") == AS_SHIPPED
@@ -130,8 +192,10 @@ def test_tides_curve_is_the_declared_one_with_the_shipped_point_on_it(declared):
         (["method.name=mine"], "method=coral"),
         (["dataset.name=fc_sh_6k"], "dataset.name=fc_sh_6k would let dataset=synthetic pass"),
         (["embedder.name=bge_small"], "embedder.name=bge_small would let embedder=minilm pass"),
+        (["index.name=hnsw"], "index.name=hnsw would let index=exact pass for another"),
+        (["audit.name=plain"], "audit.name=plain would let audit=none pass for another"),
         (
-            ["method=custom", "method._target_=x.Y", "method.name=coral"],
+            [*OWN, "method.name=coral"],
             "method.name=coral is the name of another method: choose one of your own",
         ),
     ],
@@ -155,7 +219,11 @@ def own_method(tmp_path):
     return write
 
 
-CUSTOM = "defaults: [/schema/method/custom@_here_, _self_]\n_target_: my.Memory\nname: mine\n"
+CUSTOM = (
+    "defaults: [/schema/method/custom@_here_, _self_]\n"
+    "_target_: engram_hydra.memories.dense.Dense\n"
+    "name: mine\n"
+)
 
 
 def test_a_method_file_of_ones_own_is_as_its_file_says(declared, own_method):
@@ -165,6 +233,12 @@ def test_a_method_file_of_ones_own_is_as_its_file_says(declared, own_method):
     assert declared(folder, "method=mine", "+method.params.beta=1") == (False, "", True)
     # what the file leaves out is as the schema says
     assert declared(folder, "method=mine", "method.ties=newest") == (False, "", True)
+
+
+def test_ones_own_switches_do_not_count(declared, own_method):
+    folder = own_method(f"{CUSTOM}switches: {{pointer: true}}\n")
+    assert declared(folder, "method=mine") == AS_SHIPPED
+    assert declared(folder, "method=mine", "method.switches.pointer=false") == AS_SHIPPED
 
 
 @pytest.mark.parametrize("parent", ["bm25", "bm25@_here_", "/method/bm25@_here_"])
@@ -178,7 +252,7 @@ def test_a_method_file_may_build_on_another(declared, own_method, parent):
 @pytest.mark.parametrize("name", ["a b", "a/b", "'ä'", "a|b", "'a,b'"])
 def test_a_name_must_fit_into_tables_and_files(declared, name):
     with pytest.raises(ConfigError, match=r"use letters, digits and _ \. - only"):
-        declared("method=custom", "method._target_=x.Y", f"method.name={name}")
+        declared(*OWN, f"method.name={name}")
 
 
 @pytest.mark.parametrize(
@@ -187,8 +261,8 @@ def test_a_name_must_fit_into_tables_and_files(declared, name):
 def test_a_method_of_ones_own_takes_no_name_that_is_taken(declared, own_method, name):
     words = f"method.name={name} is the name of another method: choose one of your own"
     with pytest.raises(ConfigError, match=words):
-        declared("method=custom", "method._target_=x.Y", f"method.name={name}")
-    if name != "coral":  # a file of this name would be the shipped one
+        declared(*OWN, f"method.name={name}")
+    if name in ("Dense", "BM25", "Heirs_Only"):  # of the others' names there are shipped files
         folder = own_method(CUSTOM.replace("mine", name), name)
         with pytest.raises(ConfigError, match=words):
             declared(folder, f"method={name}")
@@ -196,7 +270,7 @@ def test_a_method_of_ones_own_takes_no_name_that_is_taken(declared, own_method, 
 
 @pytest.mark.parametrize("name", ["mine", "mine-2.0", "my_dense", "custom"])
 def test_a_name_of_ones_own_is_taken(declared, name):
-    own = ("method=custom", "method._target_=x.Y", f"method.name={name}")
+    own = (*OWN, f"method.name={name}")
     assert declared(*own) == (False, "", True)
 
 

@@ -14,7 +14,7 @@ from engram_hydra.datasets.dataset import Item
 from engram_hydra.errors import MethodError
 from engram_hydra.fairness import audit_reads, blind, check_rankings
 from engram_hydra.memories.memory import Hit, Memory
-from engram_hydra.memories.ranking import top_k
+from engram_hydra.memories.ranking import rank, top_k
 
 
 class Scripted(Memory):
@@ -161,12 +161,14 @@ RANKINGS = {
 
 def ranked(scores, groups, k, ties):
     chain = {f"i{p}": groups[p] for p in range(len(scores))}
-    best = top_k(np.array(scores), k, ties, groups=np.array(groups[: len(scores)]))
+    n = len(scores)
+    rows, positions = np.zeros(n, np.intp), np.arange(n)
+    best = rank(rows, positions, np.array(scores), k, ties, np.array(groups[:n]))
     return [Hit(f"i{p}", scores[p]) for p in best], chain
 
 
 @given(**RANKINGS)
-def test_what_top_k_ranks_is_fair(scores, groups, k, ties):
+def test_what_is_ranked_is_fair(scores, groups, k, ties):
     ranking, chain = ranked(scores, groups, k, ties)
     check(ranking, n=len(scores), k=k, ties=ties, chain=chain, full=True)
     alone = [Hit(f"i{p}", scores[p]) for p in top_k(np.array(scores), k, ties)]

@@ -14,6 +14,8 @@ from engram_hydra.run_key import (
     code_sha256,
     config_key,
     embedder_of,
+    index_of,
+    is_approximate,
     method_sha256,
     run_key,
     run_name,
@@ -21,7 +23,11 @@ from engram_hydra.run_key import (
 )
 
 ELSEWHERE = {"paths", "tracking"}  # groups that say where, not what
-ANOTHER = {"method._target_": "test_run_key_memory.Mine", "method.cycle_every": 5}
+ANOTHER = {
+    "method._target_": "test_run_key_memory.Mine",
+    "method.cycle_every": 5,
+    "audit.pool": 40,
+}
 FOUND = {"embedder.path", "embedder.package"}  # and keys that do
 
 
@@ -63,6 +69,10 @@ def key_with(cfg, key, value):
         ["method=tide", "embedder=bge_small"],
         ["method=coral", "dataset=fc_mh_32k"],
         ["method=coral", "ablation=no_settling_noise"],
+        ["method=coral", "ablation=no_settling_noise", "index=hnsw"],
+        ["method=dense", "index=hnsw", "audit=own_score"],
+        ["method=oracle_immune", "audit=newest_first"],
+        ["method=heirs_only"],
     ],
     ids=str,
 )
@@ -84,10 +94,9 @@ def test_each_value_counts_exactly_if_it_can_change_the_result(
         group = key.split(".")[0]
         ignored = group in ELSEWHERE or key in FOUND
         ignored |= group == "embedder" and cfg.method.name in ("bm25", "random")
-        ignored |= key == "seed" and (cfg.method.name, cfg.method.get("settling_noise")) not in [
-            ("random", None),
-            ("coral", True),
-        ]
+        ignored |= group == "index" and cfg.method.name not in ("dense", "coral", "oracle_immune")
+        drawn = cfg.method.name == "random" or cfg.method.get("settling_noise", False)
+        ignored |= key == "seed" and not (drawn or cfg.index.name == "hnsw")
         assert (key_with(cfg, key, another(key, value)) == before) is ignored, key
 
 
@@ -131,6 +140,27 @@ def test_the_order_of_options_does_not_count(compose):
             "bge_small",
             "tide/none/fc_mh_6k/deterministic",
         ),
+        (
+            ["method=coral", "ablation=[no_calc,no_heirs]"],
+            3,
+            "minilm",
+            "coral/no_heirs+no_calc/synthetic/seed3",
+        ),
+        (["method=dense", "index=hnsw"], 3, "minilm", "dense/none/synthetic/seed3/hnsw"),
+        (
+            ["method=coral", "ablation=no_settling_noise", "index=hnsw"],
+            3,
+            "minilm",
+            "coral/no_settling_noise/synthetic/seed3/hnsw",
+        ),
+        (
+            ["method=dense", "audit=own_score"],
+            None,
+            "minilm",
+            "dense/none/synthetic/deterministic/audit_own_score",
+        ),
+        (["method=oracle_immune"], 3, "minilm", "oracle_immune/none/synthetic/seed3"),
+        (["method=heirs_only"], None, "minilm", "heirs_only/none/synthetic/deterministic"),
     ],
     ids=str,
 )
@@ -139,6 +169,19 @@ def test_seed_embedder_and_name(compose, overrides, seed, embedder, name):
     assert seed_of(cfg) == seed
     assert embedder_of(cfg) == embedder
     assert run_name(cfg) == name
+
+
+@pytest.mark.parametrize("method", ["dense", "coral", "oracle_immune"])
+def test_an_index_is_named_where_one_is_searched(compose, method):
+    exact, graph = compose(f"method={method}"), compose(f"method={method}", "index=hnsw")
+    assert (index_of(exact), is_approximate(exact)) == ("exact", False)
+    assert (index_of(graph), is_approximate(graph)) == ("hnsw", True)
+
+
+@pytest.mark.parametrize("method", ["bm25", "tide", "random", "heirs_only"])
+def test_no_index_is_named_where_none_is_searched(compose, method):
+    cfg = compose(f"method={method}")
+    assert (index_of(cfg), is_approximate(cfg)) == ("none", False)
 
 
 def test_seed_0_is_a_seed(compose):
@@ -165,6 +208,17 @@ def test_a_method_is_its_constants_whatever_is_switched_off_and_whatever_it_is_c
     assert (
         len({method_sha256(compose(f"method={name}").method) for name in ("dense", "random")}) == 2
     )
+
+
+def test_ones_own_switches_are_parts_and_no_constants(compose):
+    own = "method=custom", "method._target_=engram_hydra.memories.dense.Dense"
+    with_part = compose(*own, "+method.params.a=1", "+method.switches.pointer=true")
+    without = compose(*own, "+method.params.a=1", "+method.switches.pointer=false")
+    assert method_sha256(with_part.method) == method_sha256(without.method)
+    assert config_key(with_part) != config_key(without)
+    assert run_name(without) == "custom/no_pointer/synthetic/deterministic"
+    other = compose(*own, "+method.params.a=2", "+method.switches.pointer=true")
+    assert method_sha256(other.method) != method_sha256(with_part.method)
 
 
 def test_a_method_of_ones_own_is_its_file_too(compose, tmp_path, monkeypatch):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +13,22 @@ from omegaconf import DictConfig
 from engram_hydra.cli import hydra_command
 from engram_hydra.conf_dir import conf_dir
 from engram_hydra.errors import DataError
-from engram_hydra.report.ablation_table import Table, ablation_tables
+from engram_hydra.report.ablation_table import (
+    HNSW,
+    TIES_NEWEST,
+    Table,
+    ablation_tables,
+)
 from engram_hydra.report.cells import Run, Selection, select
 from engram_hydra.report.document import to_markdown, to_text
 from engram_hydra.report.estimates import Estimate
+from engram_hydra.report.estimator import Estimator
 from engram_hydra.report.published import beside, load_published
 from engram_hydra.report.render import Report, document
+from engram_hydra.report.section import Section
+from engram_hydra.report.sections import sections
 from engram_hydra.report.tidy_csv import to_csv
+from engram_hydra.report.variants import changes
 from engram_hydra.tracking import Store, output_folder, ui_command
 from engram_hydra.validation import validate
 
@@ -27,10 +36,49 @@ PER_QUESTION = "per_question.jsonl"
 
 
 def aggregate(cfg: DictConfig) -> None:
-    """Select the newest complete run of each cell, tabulate, print, write and log the table."""
+    """Select the newest complete run of each cell, tabulate, print, write and log the report."""
     validate(cfg)
     store = Store.of(cfg.tracking)
+    report = _report(cfg, store)
+    selection = report.selection
+    settings = {
+        "dataset": report.dataset,
+        "k": str(report.k),
+        "reader": report.reader,
+        "embedder": report.embedder,
+    }
+    ran = [section for section in report.sections.values() if isinstance(section, Section)]
+    blocks = document(report)
+    files = {
+        "ablation_table.md": to_markdown(blocks),
+        "ablation_table.csv": to_csv(report),
+        **{f"{section.name}.csv": section.to_csv(settings) for section in ran},
+        "runs.json": json.dumps(_selected(selection), indent=2) + "\n",
+    }
+    folder = output_folder()
+    for file, text in files.items():
+        (folder / file).write_text(text, encoding="utf-8")
+
+    tags = {
+        "engram.aggregate_of": report.dataset,
+        "engram.k": str(report.k),
+        "engram.reader": report.reader,
+        "engram.embedder": report.embedder,
+        "engram.n_runs": str(len(selection.cells)),
+    }
+    with store.run(f"aggregate/{report.dataset}", tags, {}) as record:
+        record.metrics |= dict(_figures(report.tables))
+        for section in ran:
+            record.metrics |= dict(section.figures())
+        record.files |= files
+    print(to_text(blocks))
+    print(f"Written to {folder / 'ablation_table.md'} and .csv, and logged as run {record.run_id}.")
+    print(f"Look at the runs with: {ui_command(store.uri)}")
+
+
+def _report(cfg: DictConfig, store: Store) -> Report:
     name, k, reader, embedder = cfg.dataset.name, cfg.k, cfg.reader.name, cfg.embedder.name
+    declared = changes(cfg.dataset)
     selection = select(
         _runs(store, name),
         dataset=name,
@@ -38,38 +86,26 @@ def aggregate(cfg: DictConfig) -> None:
         k=k,
         reader=reader,
         embedder=embedder,
+        data_variants={change.variant for change in declared if not change.method},
     )
-    tables = ablation_tables(selection)
-    figures = beside(load_published(Path(conf_dir()) / "published"), name)
-    report = Report(name, k, reader, embedder, selection, tables, figures)
-    blocks = document(report)
-
-    folder = output_folder()
-    tags = {
-        "engram.aggregate_of": name,
-        "engram.k": str(k),
-        "engram.reader": reader,
-        "engram.embedder": embedder,
-        "engram.n_runs": str(len(selection.cells)),
-    }
-    with store.run(f"aggregate/{name}", tags, {}) as record:
-        record.metrics |= dict(_figures(tables))
-        record.files |= {
-            "ablation_table.md": to_markdown(blocks),
-            "ablation_table.csv": to_csv(report),
-            "runs.json": json.dumps(_selected(selection), indent=2) + "\n",
-        }
-        for file, text in record.files.items():
-            (folder / file).write_text(text, encoding="utf-8")
-    print(to_text(blocks))
-    print(f"Written to {folder / 'ablation_table.md'} and .csv, and logged as run {record.run_id}.")
-    print(f"Look at the runs with: {ui_command(store.uri)}")
+    estimator = Estimator(selection)
+    return Report(
+        name,
+        k,
+        reader,
+        embedder,
+        selection,
+        ablation_tables(estimator),
+        beside(load_published(Path(conf_dir()) / "published"), name),
+        sections(cfg, estimator, declared),
+        {TIES_NEWEST, HNSW, *(change.variant for change in declared)},
+    )
 
 
 def _selected(selection: Selection) -> dict[str, dict[str, str]]:
     """Which runs stand in the table, as what, and why the others don't."""
     return {
-        "selected": {run.run_id: "/".join(key) for key, run in selection.cells.items()},
+        "selected": {run.run_id: "/".join(key).rstrip("/") for key, run in selection.cells.items()},
         "left_out": {run.run_id: reason for run, reason in selection.left_out},
     }
 
@@ -95,7 +131,7 @@ def _runs(store: Store, dataset: str) -> Iterator[Run]:
         )
 
 
-def _figures(tables: list[Table]) -> Iterator[tuple[str, float]]:
+def _figures(tables: Sequence[Table]) -> Iterator[tuple[str, float]]:
     """Every number of the tables under a name of its own, so that it lives in the database."""
     for table in tables:
         for row in table.rows:

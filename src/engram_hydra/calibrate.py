@@ -28,6 +28,9 @@ from engram_hydra.config import Synthetic
 from engram_hydra.datasets.dataset import Dataset
 from engram_hydra.errors import ConfigError
 from engram_hydra.memories.coral.archipelago import Archipelago
+from engram_hydra.memories.heirs import HeirMemory
+from engram_hydra.memories.heirs_only import HeirsOnly
+from engram_hydra.memories.index import ExactIndex
 from engram_hydra.memories.memory import Memory
 from engram_hydra.memories.tide import Tide
 from engram_hydra.metrics.retrieval import answer_rank
@@ -49,11 +52,11 @@ class Embedded(NamedTuple):
         return np.stack([self.vectors[text] for text in texts])
 
 
-def immune_f1(memory: Archipelago, sample: Embedded) -> float:
+def immune_f1(memory: HeirMemory, sample: Embedded) -> float:
     """F1 of the displacements against the known (old, new) pairs; 1 where both are none."""
     memory.write(sample.data.items)
-    heirs = memory.polyps.heir
-    found = {(int(old), int(heirs[old])) for old in np.flatnonzero(heirs >= 0)}
+    position = memory.position_of
+    found = {(position[old], position[new]) for old, new in memory.displacements()}
     known = set(sample.data.superseded_by)
     total = len(found) + len(known)
     return 2 * len(found & known) / total if total else 1.0
@@ -73,6 +76,7 @@ def top_1(memory: Tide, sample: Embedded) -> float:
 
 OBJECTIVES: Mapping[str, tuple[type[Memory], Any]] = {
     "coral": (Archipelago, immune_f1),
+    "heirs_only": (HeirsOnly, immune_f1),
     "tide": (Tide, top_1),
 }
 
@@ -128,6 +132,8 @@ def _try(name: str, base: Point, samples: Sequence[Embedded], point: Point) -> f
     scores = []
     for sample in samples:
         arguments = base | point | {"embed": sample.embed}
+        if cls.uses_index:
+            arguments["index"] = ExactIndex()
         if cls.stochastic:
             arguments["rng"] = np.random.default_rng(0)
         scores.append(objective(cls(**arguments), sample))

@@ -5,32 +5,13 @@ Types are checked by Hydra as it composes; ranges, which Hydra does not know, by
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 from hydra.core.config_store import ConfigStore
 from omegaconf import MISSING, DictConfig, OmegaConf
 
-from engram_hydra.errors import ConfigError
-
-
-def number(
-    default: Any, *, ge: float = -math.inf, gt: float = -math.inf, le: float = math.inf
-) -> Any:
-    """A number in a range: ``ge`` and ``le`` belong to it, ``gt`` does not."""
-    return field(default=default, metadata={"ge": ge, "gt": gt, "le": le})
-
-
-def choice(default: str, *allowed: str) -> Any:
-    """One of a few words."""
-    return field(default=default, metadata={"allowed": allowed})
-
-
-def switch(part_off: str) -> Any:
-    """A part of a method that is on as shipped; ``part_off`` names the ablation that turns it off."""
-    return field(default=True, metadata={"ablation": part_off})
-
+from engram_hydra.constraints import choice, number, switch
 
 # Methods
 
@@ -58,6 +39,11 @@ class Dense(Method):
 class Tide(Method):
     w: float = number(MISSING, ge=0, le=1)
     half_life: float = number(MISSING, gt=0)
+
+
+@dataclass
+class HeirsOnly(Method):
+    threshold: float = number(MISSING, ge=-1, le=1)
 
 
 @dataclass
@@ -90,6 +76,7 @@ class Coral(Method):
 @dataclass
 class Custom(Method):
     params: dict[str, Any] = field(default_factory=dict)
+    switches: dict[str, bool] = field(default_factory=dict)  # its parts; off is ablation no_<name>
 
 
 # Data sets
@@ -152,6 +139,25 @@ class Embedder:
 
 
 @dataclass
+class Index:
+    name: str = choice(MISSING, "exact", "hnsw")
+
+
+@dataclass
+class Hnsw(Index):
+    links: int = number(MISSING, ge=2, le=512)
+    ef_construction: int = number(MISSING, ge=1)
+    ef_search: int = number(MISSING, ge=1)
+
+
+@dataclass
+class Audit:
+    name: str = MISSING
+    pool: int | None = number(MISSING, ge=1)
+    order: str = choice(MISSING, "own_score", "newest")
+
+
+@dataclass
 class Reader:
     name: str = choice(MISSING, "none", "newest")
 
@@ -179,11 +185,24 @@ class Config:
     method: Method = MISSING
     dataset: Dataset = MISSING
     embedder: Embedder = MISSING
+    index: Index = MISSING
     reader: Reader = MISSING
+    audit: Audit = MISSING
     tracking: Tracking = MISSING
     paths: Paths = MISSING
     seed: int = number(MISSING, ge=0)
     k: int = number(MISSING, ge=1)
+
+
+@dataclass
+class Attribution:
+    method: str = MISSING
+    parts: list[str] = field(default_factory=list)  # names of its switches
+
+
+@dataclass
+class Sensitivity:
+    metric: str = MISSING
 
 
 @dataclass
@@ -197,52 +216,26 @@ class AggregateConfig:
     paths: Paths = MISSING
     k: int = number(MISSING, ge=1)
     data_sha256: str | None = None
+    attribution: Attribution = field(default_factory=Attribution)
+    sensitivity: Sensitivity = field(default_factory=Sensitivity)
 
 
 def register() -> None:
     """Tell Hydra every schema; the YAML files of ``conf/`` build on them."""
     store = ConfigStore.instance().store
-    store(group="schema", name="config", node=Config)
-    store(group="schema", name="aggregate", node=AggregateConfig)
-    for group, options in {
-        "method": [BM25, Dense, Tide, Random, Coral, Custom],
+    groups: dict[str, list[type]] = {
+        "method": [BM25, Dense, Tide, HeirsOnly, Random, Coral, Custom],
         "dataset": [FactConsolidation, Synthetic],
-    }.items():
+        "index": [Index, Hnsw],
+    }
+    for group, options in groups.items():
         for option in options:
             store(group=f"schema/{group}", name=option.__name__.lower(), node=option)
-    for one in [Embedder, Reader, Tracking, Paths]:
+    for one in [Config, Embedder, Audit, Reader, Tracking, Paths]:
         store(group="schema", name=one.__name__.lower(), node=one)
-
-
-# What a schema says of options
+    store(group="schema", name="aggregate", node=AggregateConfig)
 
 
 def schema_of(options: DictConfig) -> Any:
     """The dataclass that declares these options."""
     return OmegaConf.get_type(options)
-
-
-def ablation_of(method: DictConfig) -> str:
-    """The parts that are switched off, joined by ``+`` in the order of the schema; else ``none``."""
-    return "+".join(off for name, off in switches_of(method).items() if not method[name]) or "none"
-
-
-def switches_of(method: DictConfig) -> dict[str, str]:
-    """The method's switches, each with the name of the ablation that turns it off."""
-    return {
-        spec.name: spec.metadata["ablation"]
-        for spec in fields(schema_of(method))
-        if "ablation" in spec.metadata
-    }
-
-
-def constants_of(method: DictConfig) -> dict[str, Any]:
-    """What the method's class takes: all options but ``_target_`` and ``name``; ``params`` unpacked."""
-    constants: dict[str, Any] = OmegaConf.to_container(method, resolve=True)  # type: ignore[assignment]
-    constants.pop("_target_")
-    constants.pop("name")
-    params = constants.pop("params", {})
-    for name in params:
-        if name in constants:
-            raise ConfigError(f"method.params.{name} stands for method.{name}: set that one.")
-    return {**constants, **params}

@@ -10,11 +10,13 @@ from typing import Any
 from omegaconf import DictConfig, OmegaConf
 
 from engram_hydra.conf_dir import conf_dir
-from engram_hydra.config import schema_of, switches_of
+from engram_hydra.config import schema_of
 from engram_hydra.errors import ConfigError
+from engram_hydra.options import switches_of
+from engram_hydra.run_key import is_approximate
 
 TABLE_SEEDS = range(5)
-RESERVED = {"oracle_immune", "heirs_only"}  # rows of the table that are not built yet
+COMPARED = ("method", "dataset", "embedder", "index", "audit")  # groups that change a result
 WHERE_NOT_WHAT = {"path", "package"}  # of an embedder: the weights' hash says what they are
 
 
@@ -39,7 +41,9 @@ def declaration(cfg: DictConfig, seed: int | None) -> Declaration:
     """
     choices, folders = _choices(cfg), _folders()
     differences: dict[str, Any] = {}
-    for group in ("method", "dataset", "embedder"):
+    if is_approximate(cfg):  # a difference even with the values in its file
+        differences["index"] = cfg.index.name
+    for group in COMPARED:
         shipped = _committed(group, choices[group], folders)
         _check_name(cfg[group].name, group, choices[group])
         differences |= _differences(cfg[group], shipped, group)
@@ -58,7 +62,7 @@ def _choices(cfg: DictConfig) -> dict[str, str]:
 
     if HydraConfig.initialized():
         return dict(HydraConfig.get().runtime.choices)
-    return {group: cfg[group].name for group in ("method", "dataset", "embedder")}
+    return {group: cfg[group].name for group in COMPARED}
 
 
 def _folders() -> list[Path]:
@@ -99,7 +103,7 @@ def _check_name(name: str, group: str, option: str) -> None:
             f"{group}.name={name} can't stand in tables and files: use letters, digits and _ . - only."
         )
     shipped = {file.stem for file in (Path(conf_dir()) / group).glob("*.yaml")} - {"custom"}
-    others = {other.lower() for other in shipped | RESERVED}
+    others = {other.lower() for other in shipped}
     if name.lower() in others and not (name == option and option in shipped):
         raise ConfigError(
             f"{group}.name={name} is the name of another {group}: choose one of your own."
@@ -116,13 +120,21 @@ def _differences(options: DictConfig, shipped: dict[str, Any], group: str) -> di
     return {
         f"{group}.{name}": value
         for name, value in values.items()
-        if name not in {*switches, *WHERE_NOT_WHAT} and value != committed[name]
+        if name not in {*switches, "switches", *WHERE_NOT_WHAT} and value != committed[name]
     }
 
 
 def _variant(differences: dict[str, Any], method: str) -> str:
-    variants: Any = OmegaConf.to_container(OmegaConf.load(Path(conf_dir()) / "variants.yaml"))
-    for name, variant in variants.items():
-        if variant["set"] == differences and variant.get("method", method) == method:
-            return str(name)
+    """The declared variant that sets exactly these values (for this method, if it names one), or ''."""
+    for file in sorted((Path(conf_dir()) / "variant").glob("*.yaml")):
+        content: Any = OmegaConf.to_container(OmegaConf.load(file))
+        values: dict[str, Any] = {}
+        for entry in content.pop("defaults", []):
+            ((override, option),) = entry.items()
+            values[override.removeprefix("override /")] = option
+        named = values.pop("method", method)
+        for group, options in content.items():
+            values |= {f"{group}.{name}": value for name, value in options.items()}
+        if (values, named) == (differences, method):
+            return file.stem
     return ""

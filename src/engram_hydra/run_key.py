@@ -10,19 +10,29 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
-from engram_hydra.config import ablation_of, constants_of, switches_of
 from engram_hydra.memories.build import memory_class
+from engram_hydra.options import ablation_of, constants_of, switches_of
 
 
 def seed_of(cfg: DictConfig) -> int | None:
-    """The seed where it can change the result; ``None`` for a deterministic method."""
+    """The seed where it can change the result; ``None`` where the run is deterministic."""
     stochastic = memory_class(cfg.method).is_stochastic(constants_of(cfg.method))
-    return int(cfg.seed) if stochastic else None
+    return int(cfg.seed) if stochastic or is_approximate(cfg) else None
 
 
 def embedder_of(cfg: DictConfig) -> str:
     """The embedder's name; ``none`` for a method without vectors."""
     return str(cfg.embedder.name) if memory_class(cfg.method).uses_vectors else "none"
+
+
+def index_of(cfg: DictConfig) -> str:
+    """The index's name; ``none`` for a method that searches none."""
+    return str(cfg.index.name) if memory_class(cfg.method).uses_index else "none"
+
+
+def is_approximate(cfg: DictConfig) -> bool:
+    """Whether the search may miss an item: by a graph, which is drawn from the seed."""
+    return index_of(cfg) not in ("none", "exact")
 
 
 def config_key(cfg: DictConfig) -> str:
@@ -34,6 +44,8 @@ def config_key(cfg: DictConfig) -> str:
         del identity["embedder"]
     else:  # the weights count, not where they were found
         del identity["embedder"]["path"], identity["embedder"]["package"]
+    if index_of(cfg) == "none":
+        del identity["index"]
     return _digest(identity)
 
 
@@ -70,10 +82,15 @@ def code_sha256() -> str:
 
 
 def run_name(cfg: DictConfig) -> str:
-    """``coral/no_heirs/fc_mh_6k/seed3``: for people."""
+    """``coral/no_heirs/fc_mh_6k/seed3``, and any index or audit that is not the usual: for people."""
     seed = seed_of(cfg)
-    last = "deterministic" if seed is None else f"seed{seed}"
-    return f"{cfg.method.name}/{ablation_of(cfg.method)}/{cfg.dataset.name}/{last}"
+    parts = [cfg.method.name, ablation_of(cfg.method), cfg.dataset.name]
+    parts.append("deterministic" if seed is None else f"seed{seed}")
+    if is_approximate(cfg):
+        parts.append(cfg.index.name)
+    if cfg.audit.name != "none":
+        parts.append(f"audit_{cfg.audit.name}")
+    return "/".join(parts)
 
 
 def _digest(value: Any) -> str:

@@ -12,25 +12,23 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
-from engram_hydra.config import ablation_of
+from engram_hydra.audit import reordered
 from engram_hydra.datasets.dataset import Dataset, Item
 from engram_hydra.datasets.load import load_dataset
-from engram_hydra.declared import declaration
 from engram_hydra.embedders.embedder import Embedder
 from engram_hydra.environment import environment, peak_memory_mib, reset_peak_memory
+from engram_hydra.errors import ConfigError
 from engram_hydra.fairness import audit_reads, blind, check_rankings
+from engram_hydra.inside import inside_files
 from engram_hydra.memories.build import build_memory, memory_class
 from engram_hydra.memories.memory import Hit, Memory
+from engram_hydra.memories.vectors import VectorMemory
+from engram_hydra.metrics.immune import immune_metrics
 from engram_hydra.metrics.summary import headline
-from engram_hydra.run_key import (
-    code_sha256,
-    embedder_of,
-    method_sha256,
-    run_key,
-    run_name,
-    seed_of,
-)
+from engram_hydra.run_key import is_approximate, run_key, run_name, seed_of
 from engram_hydra.scoring import Ranking, score
+from engram_hydra.self_report import SelfReport, self_report
+from engram_hydra.tags import identity_tags
 from engram_hydra.tracking import Record, Store, flatten, ui_command
 from engram_hydra.validation import validate
 
@@ -45,18 +43,22 @@ def run(cfg: DictConfig) -> str:
     """
     validate(cfg)
     seed = seed_of(cfg)
-    tags = _identity(cfg, seed)
+    tags = identity_tags(cfg, seed)
     reset_peak_memory()
-    data = load_dataset(cfg.dataset, Path(cfg.paths.data) if cfg.paths.data else None)
+    data = _data(cfg)
     embedder = _embedder(cfg, data)
-    memory = build_memory(cfg.method, embedder, seed)
+    memory = build_memory(
+        cfg.method, embedder, seed, index=cfg.index, superseded_by=data.superseded_by
+    )
     store = Store.of(cfg.tracking)
     tags |= _same_run(cfg, data, tags["engram.code_sha256"], store)
+    name = run_name(cfg)
 
-    with store.run(run_name(cfg), tags, _params(cfg)) as record:
+    with store.run(name, tags, _params(cfg)) as record:
         store.log_dataset(record.run_id, data)
-        rankings = _write_and_read(cfg, data, memory, embedder, record)
-        scored = score(data, rankings, k=cfg.k, reader=cfg.reader.name, tag=run_name(cfg))
+        rankings, report = _write_and_read(cfg, data, memory, embedder, record)
+        recall = _index_recall(cfg, data, memory)
+        scored = score(data, rankings, k=cfg.k, reader=cfg.reader.name, tag=name, more=recall)
         record.metrics |= scored.metrics
         if embedder is not None:
             texts = [item.text for item in data.items]
@@ -64,10 +66,22 @@ def run(cfg: DictConfig) -> str:
         if (peak := peak_memory_mib()) is not None:
             record.metrics["peak_memory_mib"] = peak
         record.files |= {**scored.files, **_provenance(cfg)}
+        _look_inside(name, data, report, record)
     log.info("%s", headline(record.metrics))
     if not tags["engram.sweep_id"]:
         log.info("look at it with: %s", ui_command(store.uri))
     return record.run_id
+
+
+def _data(cfg: DictConfig) -> Dataset:
+    """The data set, with known conflicts if the method is an oracle, which is told them."""
+    data = load_dataset(cfg.dataset, Path(cfg.paths.data) if cfg.paths.data else None)
+    if memory_class(cfg.method).sees_conflicts and not data.superseded_by:
+        raise ConfigError(
+            f"method={cfg.method.name} is told the known conflicts, and dataset={cfg.dataset.name} has"
+            " none as it is set: choose one whose facts supersede one another."
+        )
+    return data
 
 
 def _embedder(cfg: DictConfig, data: Dataset) -> Embedder | None:
@@ -81,7 +95,7 @@ def _embedder(cfg: DictConfig, data: Dataset) -> Embedder | None:
 
 def _write_and_read(
     cfg: DictConfig, data: Dataset, memory: Memory, embedder: Embedder | None, record: Record
-) -> list[Ranking]:
+) -> tuple[list[Ranking], SelfReport]:
     """Let the method work on blinded items, hold it to the rules, and translate back.
 
     The method gets copies of all it is given, so that what we compare with stays ours, and no
@@ -89,24 +103,25 @@ def _write_and_read(
     """
     items = blind(data.items, data.sha256)
     queries = [question.text for question in data.questions]
+    pool = cfg.audit.pool or cfg.k
     log.info("writing %d items, then reading %d questions", len(items), len(queries))
     start = time.perf_counter()
     memory.write([replace(item) for item in items])
     record.metrics["write_seconds"] = time.perf_counter() - start
-    record.tags["engram.inert"] = ", ".join(memory.inert())
+    inert = memory.inert()
     if embedder is not None:
         embedder.warm(queries)
     start = time.perf_counter()
-    returned = memory.read(list(queries), cfg.k)
+    returned = memory.read(list(queries), pool)
     seconds = time.perf_counter() - start
     record.metrics["read_ms_per_query"] = 1000 * seconds / len(queries)
-    for name, value in memory.counters().items():
-        record.metrics[f"memory_{name}"] = value
+    report = self_report(memory, inert, items)
 
     ours = type(memory).__module__.startswith("engram_hydra.")
-    hits = check_rankings(returned, memory, queries, items, cfg.k, cfg.method.ties, full=ours)
+    hits = check_rankings(returned, memory, queries, items, pool, cfg.method.ties, full=ours)
     audit_reads(hits, memory, queries, len(items))
-    return _unblind(hits, items, data.items)
+    rankings = _unblind(hits, items, data.items)
+    return [reordered(ranking, cfg.audit.order, cfg.k) for ranking in rankings], report
 
 
 def _unblind(
@@ -119,24 +134,25 @@ def _unblind(
     ]
 
 
-def _identity(cfg: DictConfig, seed: int | None) -> dict[str, str]:
-    """The tags that say which run this is, as far as the options tell."""
-    declared = declaration(cfg, seed)
-    return {
-        "engram.method": cfg.method.name,
-        "engram.ablation": ablation_of(cfg.method),
-        "engram.dataset": cfg.dataset.name,
-        "engram.seed": "deterministic" if seed is None else str(seed),
-        "engram.embedder": embedder_of(cfg),
-        "engram.reader": cfg.reader.name,
-        "engram.k": str(cfg.k),
-        "engram.code_sha256": code_sha256(),
-        "engram.method_sha256": method_sha256(cfg.method),
-        "engram.sweep_id": _sweep_id(),
-        "engram.as_shipped": str(declared.as_shipped).lower(),
-        "engram.variant": declared.variant,
-        "engram.exploratory": str(declared.exploratory).lower(),
-    }
+def _index_recall(cfg: DictConfig, data: Dataset, memory: Memory) -> dict[str, list[float]]:
+    """What an approximate index found of each question's exact top k."""
+    if not (is_approximate(cfg) and isinstance(memory, VectorMemory)):
+        return {}
+    queries = [question.text for question in data.questions]
+    return {f"index_recall_at_{cfg.k}": memory.index_recall(queries, cfg.k)}
+
+
+def _look_inside(name: str, data: Dataset, report: SelfReport, record: Record) -> None:
+    """Log what the memory says of itself, held against the conflicts where they are known."""
+    record.tags["engram.inert"] = ", ".join(report.inert)
+    record.metrics |= {f"memory_{key}": value for key, value in report.counters.items()}
+    immune: dict[str, float] = {}
+    if report.displacements is not None and data.superseded_by:
+        immune = immune_metrics(report.displacements, data.superseded_by)
+    record.metrics |= immune
+    record.files |= inside_files(
+        name, report.counters, report.distributions, report.table, immune, report.inert
+    )
 
 
 def _same_run(cfg: DictConfig, data: Dataset, code: str, store: Store) -> dict[str, str]:
@@ -161,12 +177,3 @@ def _provenance(cfg: DictConfig) -> dict[str, str]:
         "config.yaml": OmegaConf.to_yaml(cfg, resolve=True),
         "environment.json": json.dumps(environment(), indent=2) + "\n",
     }
-
-
-def _sweep_id() -> str:
-    """The sweep's folder name, the same in every process of it; empty for a single run."""
-    from hydra.core.hydra_config import HydraConfig
-    from hydra.types import RunMode
-
-    hydra = HydraConfig.get()
-    return Path(hydra.sweep.dir).name if hydra.mode is RunMode.MULTIRUN else ""

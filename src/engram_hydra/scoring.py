@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
 from statistics import fmean
@@ -32,12 +32,24 @@ class Scored:
     files: dict[str, str]
 
 
-def score(data: Dataset, rankings: Sequence[Ranking], *, k: int, reader: str, tag: str) -> Scored:
+def score(
+    data: Dataset,
+    rankings: Sequence[Ranking],
+    *,
+    k: int,
+    reader: str,
+    tag: str,
+    more: Mapping[str, Sequence[float]],
+) -> Scored:
     """Answer and score each question; ``rankings`` holds one ranking per question, in their order.
 
-    ``reader`` is ``newest`` or ``none``; ``tag`` names the method in the TREC run file.
+    ``reader`` is ``newest`` or ``none``; ``tag`` names the method in the TREC run file. ``more`` holds
+    further metrics by name, with one value per question.
     """
     rows = list(_rows(data, rankings, k, _answers(reader, data, rankings)))
+    for name, values in more.items():
+        for row, value in zip(rows, values, strict=True):
+            row["metrics"][name] = value
     ranked = {row["question_id"]: row["items"] for row in rows}
     qrels = list(qrels_lines(data.questions, data.items, ranked))
     metrics = {

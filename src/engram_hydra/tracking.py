@@ -6,6 +6,7 @@ import logging
 import os
 import re
 import shlex
+import tempfile
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -38,7 +39,7 @@ class Record:
     run_id: str
     metrics: dict[str, float] = field(default_factory=dict)
     tags: dict[str, str] = field(default_factory=dict)
-    files: dict[str, str] = field(default_factory=dict)
+    files: dict[str, str | bytes] = field(default_factory=dict)
 
 
 class Store:
@@ -126,8 +127,8 @@ class Store:
             self._log_metrics(record)
             rest = [RunTag(key, value) for key, value in record.tags.items()]
             self.client.log_batch(record.run_id, tags=rest)
-            for file, text in record.files.items():
-                self.client.log_text(record.run_id, text, file)
+            for file, content in record.files.items():
+                self._log_file(record.run_id, file, content)
             self._log_logs(record)
             self.client.set_terminated(record.run_id, "FINISHED")
             self.client.set_tag(record.run_id, "engram.complete", "true")
@@ -135,6 +136,16 @@ class Store:
         except BaseException as error:
             self._fail(record, error)
             raise
+
+    def _log_file(self, run_id: str, file: str, content: str | bytes) -> None:
+        if isinstance(content, str):
+            self.client.log_text(run_id, content, file)
+            return
+        place, _, name = file.rpartition("/")
+        with tempfile.TemporaryDirectory() as folder:
+            local = Path(folder, name)
+            local.write_bytes(content)
+            self.client.log_artifact(run_id, str(local), place or None)
 
     def _log_metrics(self, record: Record) -> None:
         import math

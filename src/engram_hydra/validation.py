@@ -1,4 +1,4 @@
-"""What a type cannot refuse: numbers out of range, words not allowed, keys no schema knows."""
+"""What a type cannot refuse: numbers out of range, words not allowed, options that do not go together."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
-from engram_hydra.config import schema_of
+from engram_hydra.config import Config, schema_of
 from engram_hydra.errors import ConfigError
+from engram_hydra.memories.build import memory_class
 
 
 def validate(cfg: DictConfig) -> None:
-    """Hold every option of a run to its schema.
+    """Hold every option of a run to its schema, and to the others.
 
     Raises ConfigError naming the key, its value and what is allowed.
     """
@@ -26,6 +27,23 @@ def validate(cfg: DictConfig) -> None:
             )
         if "ge" in meta and value is not None and not _in_range(value, meta):
             raise ConfigError(f"{key}={value} is out of range: it must be {_range(spec)}.")
+    if schema_of(cfg) is Config:
+        _go_together(cfg)
+
+
+def _go_together(cfg: DictConfig) -> None:
+    """Refuse what each option allows and all of them together do not."""
+    index, audit = cfg.index.name, cfg.audit
+    if index != "exact" and not memory_class(cfg.method).uses_index:
+        raise ConfigError(
+            f"index={index} does nothing for method={cfg.method.name}, which searches exactly:"
+            " leave index=exact."
+        )
+    if audit.pool is not None and audit.pool < cfg.k:
+        raise ConfigError(
+            f"audit.pool={audit.pool} is smaller than k={cfg.k}: the pool is cut to k items,"
+            " so let it hold at least as many."
+        )
 
 
 def _declared(cfg: DictConfig, prefix: str) -> Iterator[tuple[str, Any, Field[Any]]]:

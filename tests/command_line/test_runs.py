@@ -67,6 +67,7 @@ def test_one_run_leaves_all_it_should(workspace):
         "dataset": "synthetic",
         "seed": "deterministic",
         "embedder": "none",
+        "index": "none",
         "reader": "newest",
         "k": "10",
         "n_questions": "15",
@@ -74,8 +75,11 @@ def test_one_run_leaves_all_it_should(workspace):
         "variant": "",
         "exploratory": "true",  # its data set is smaller than the committed one
         "sweep_id": "",
+        "oracle": "false",
+        "audit": "false",
     }
     assert {name: tags[f"engram.{name}"] for name in expected} == expected
+    assert "engram.audit_rule" not in tags
     for name in ("data_sha256", "code_sha256", "run_key"):
         assert re.fullmatch("[0-9a-f]{64}", tags[f"engram.{name}"])
     for metric in (
@@ -227,6 +231,102 @@ def test_a_method_of_ones_own_is_a_class_and_a_file(workspace):
     assert len(workspace.runs(method="mine", exploratory="true")) == 1
     table = workspace.ok(module="engram_hydra.aggregate")
     assert any(line.startswith("mine ") for line in table.splitlines())
+
+
+PARTS_MEMORY = """
+from engram_hydra.memories.memory import Hit, Memory
+
+class Parts(Memory):
+    def __init__(self, *, ties, pointer, decay):
+        self.ids = []
+
+    def write(self, items):
+        self.ids += [item.id for item in items]
+
+    def read(self, queries, k):
+        return [[Hit(i, -float(n)) for n, i in enumerate(self.ids[:k])] for _ in queries]
+
+    def displacements(self):
+        return [(self.ids[0], "nowhere")] if len(self.ids) > 60 else []
+"""
+
+
+def test_the_parts_of_a_method_of_ones_own_are_ablations(workspace):
+    (workspace.folder / "parts.py").write_text(PARTS_MEMORY)
+    conf = workspace.folder / "my_conf"
+    for file, text in {
+        "method/mine.yaml": "defaults: [/schema/method/custom@_here_, _self_]\n"
+        "_target_: parts.Parts\nname: mine\nswitches: {pointer: true, decay: true}\n",
+        "ablation/no_pointer.yaml": "# @package _global_\nmethod: {switches: {pointer: false}}\n",
+        "ablation/no_decay.yaml": "# @package _global_\nmethod: {switches: {decay: false}}\n",
+    }.items():
+        (conf / file).parent.mkdir(parents=True, exist_ok=True)
+        (conf / file).write_text(text)
+    parts = "ablation=none,no_pointer,[no_pointer,no_decay]"
+    workspace.ok("-m", "--config-dir", "my_conf", "method=mine", parts, *SMALL)
+    runs = workspace.runs(complete="true", as_shipped="true")
+    ablations = [run.data.tags["engram.ablation"] for run in runs]
+    assert sorted(ablations) == ["no_decay+no_pointer", "no_pointer", "none"]
+    assert len({run.data.tags["engram.method_sha256"] for run in runs}) == 1
+
+    done = workspace.run("--config-dir", "my_conf", "method=mine", *SMALL, "dataset.facts=70")
+    assert done.returncode == 1
+    assert "displacements() names the id 'nowhere', which was never written" in done.stderr
+
+
+def test_two_parts_off_at_once_are_one_ablation(workspace):
+    workspace.ok("-m", "ablation=none,[no_calc,no_heirs]", *SMALL)
+    names = sorted(run.info.run_name for run in workspace.runs(complete="true"))
+    assert names == ["coral/no_heirs+no_calc/synthetic/seed0", "coral/none/synthetic/seed0"]
+
+
+def test_an_audit_is_tagged_and_scored_at_k(workspace):
+    sweep = ("method=dense", "audit=none,plain,own_score,newest_first", "k=5", *SMALL)
+    workspace.ok("-m", *sweep)
+    runs = {run.info.run_name.rpartition("/")[2]: run for run in workspace.runs(complete="true")}
+    assert set(runs) == {
+        "deterministic",
+        "audit_plain",
+        "audit_own_score",
+        "audit_newest_first",
+    }
+    assert runs.pop("deterministic").data.tags["engram.audit"] == "false"
+    for name, run in runs.items():
+        assert run.data.tags["engram.audit"] == "true"
+        assert run.data.tags["engram.audit_rule"] == name.removeprefix("audit_")
+        assert all(len(row["items"]) == 5 for row in workspace.rows(run))
+
+    def ranked(name):
+        return [row["items"] for row in workspace.rows(runs[name])]
+
+    # Rankings are prefix-consistent, so a larger pool alone changes nothing.
+    assert ranked("audit_own_score") == ranked("audit_plain") != ranked("audit_newest_first")
+    for items in ranked("audit_newest_first"):
+        positions = [int(item.rpartition("_")[2]) for item in items]
+        assert positions == sorted(positions, reverse=True)
+
+
+def test_approximate_search_is_a_row_of_its_own_with_its_recall(workspace):
+    workspace.ok("-m", "method=dense", "index=exact,hnsw", "seed=0,1", *SMALL)
+    runs = {run.info.run_name.rpartition("synthetic/")[2]: run for run in workspace.runs()}
+    assert set(runs) == {"deterministic", "seed0/hnsw", "seed1/hnsw"}
+    exact = runs.pop("deterministic")
+    assert exact.data.tags["engram.index"] == "exact"
+    assert not [name for name in exact.data.metrics if "recall" in name]
+    for run in runs.values():
+        assert run.data.tags["engram.index"] == "hnsw"
+        metrics = run.data.metrics
+        assert 0.5 < metrics["index_recall_at_10"] <= 1
+        assert metrics["index_recall_at_10_n"] == 15
+        assert metrics["index_recall_at_10_ci_low"] <= metrics["index_recall_at_10"]
+
+
+def test_an_oracle_is_tagged(workspace):
+    workspace.ok("-m", "method=oracle_immune,heirs_only", *SMALL)
+    (oracle,) = workspace.runs(oracle="true", complete="true")
+    assert oracle.data.tags["engram.method"] == "oracle_immune"
+    (heirs,) = workspace.runs(oracle="false", complete="true")
+    assert heirs.info.run_name == "heirs_only/none/synthetic/deterministic"
 
 
 def test_the_table_refuses_a_damaged_per_question_file(workspace):

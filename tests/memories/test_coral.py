@@ -12,6 +12,8 @@ from vectors_on_grid import TableEmbedder, clustered
 from engram_hydra.datasets.dataset import Item
 from engram_hydra.memories.coral.archipelago import Archipelago
 from engram_hydra.memories.dense import Dense
+from engram_hydra.memories.heirs import chain_ends
+from engram_hydra.memories.index import ExactIndex
 
 CONSTANTS = {
     "settling_exponent": 4.0,
@@ -43,6 +45,7 @@ def items(n: int) -> list[Item]:
 
 def coral(embed: TableEmbedder, seed: int = 0, **changed: object) -> Archipelago:
     options = CONSTANTS | SWITCHES | {"ties": "oldest"} | changed
+    options.setdefault("index", ExactIndex())
     return Archipelago(embed=embed, rng=np.random.default_rng(seed), **options)
 
 
@@ -99,7 +102,7 @@ def test_invariants(seed, n, cycle_every):
     assert not polyps.living[heirs].any()
     assert len(set(polyps.heir[heirs])) == len(heirs)
     assert sorted(np.concatenate([reef.members for reef in memory.reefs])) == list(range(n))
-    for end in polyps.chain_ends():
+    for end in chain_ends(polyps.heir):
         assert polyps.heir[end] == -1  # living, or calcified without an heir
 
 
@@ -117,7 +120,10 @@ def test_results_do_not_depend_on_how_writes_are_batched(seed, n, cut):
 
 def test_no_immune_equals_dense_exactly():
     embed = clustered(np.random.default_rng(3), 300)
-    memory, dense = coral(embed, immune_response=False), Dense(ties="oldest", embed=embed)
+    memory, dense = (
+        coral(embed, immune_response=False),
+        Dense(ties="oldest", embed=embed, index=ExactIndex()),
+    )
     for one in (memory, dense):
         one.write(items(300))
     queries = [str(i) for i in range(0, 300, 7)]

@@ -16,17 +16,23 @@ from vectors_on_grid import TableEmbedder, clustered
 from engram_hydra.datasets.dataset import Item
 from engram_hydra.memories.bm25 import BM25
 from engram_hydra.memories.dense import Dense
+from engram_hydra.memories.heirs_only import HeirsOnly
+from engram_hydra.memories.index import ExactIndex, HnswIndex
 from engram_hydra.memories.random import Random
 from engram_hydra.memories.tide import Tide
 
 OKAPI = {"k1": 1.5, "b": 0.75, "epsilon": 0.25}
 MEMORIES = {
     "bm25": lambda embed, ties: BM25(**OKAPI, ties=ties),
-    "dense": lambda embed, ties: Dense(ties=ties, embed=embed),
+    "dense": lambda embed, ties: Dense(ties=ties, embed=embed, index=ExactIndex()),
     "tide": lambda embed, ties: Tide(w=0.2, half_life=0.5, ties=ties, embed=embed),
     "random": lambda embed, ties: Random(ties=ties, rng=np.random.default_rng(3)),
     "coral": lambda embed, ties: coral(embed, 3, ties=ties),
     "coral with cycles": lambda embed, ties: coral(embed, 3, ties=ties, cycle_every=4),
+    "coral without heirs": lambda embed, ties: coral(embed, 3, ties=ties, heirs=False),
+    "coral, hnsw": lambda embed, ties: coral(embed, 3, ties=ties, index=HnswIndex(ef_search=8)),
+    "dense, hnsw": lambda embed, ties: Dense(ties=ties, embed=embed, index=HnswIndex(ef_search=8)),
+    "heirs only": lambda embed, ties: HeirsOnly(threshold=0.8, ties=ties, embed=embed),
 }
 WORDS = ["red", "green", "blue", "reef", "fish"]
 
@@ -82,7 +88,7 @@ def test_dense_finds_what_an_exact_search_finds_and_widens_through_ties():
     vectors = rng.normal(size=(500, 16))
     vectors[100:400] = vectors[0]  # far more equal vectors than the spare candidates hold
     embed = TableEmbedder(vectors)
-    memory = Dense(ties="newest", embed=embed)
+    memory = Dense(ties="newest", embed=embed, index=ExactIndex())
     memory.write([Item(str(i), i, str(i)) for i in range(500)])
     (ranking,) = memory.read(["0"], 5)
     assert [int(hit.id) for hit in ranking] == [399, 398, 397, 396, 395]

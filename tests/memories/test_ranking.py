@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engram_hydra.memories.ranking import top_k
+from engram_hydra.memories.ranking import rank, top_k
 
 SCORES = st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]), min_size=1, max_size=30)
 TIES = st.sampled_from(["oldest", "newest"])
@@ -20,21 +19,34 @@ def test_is_a_full_sort_cut_at_k(scores, k, ties):
     assert top_k(np.array(scores), k, ties).tolist() == expected
 
 
-@given(scores=SCORES, ties=TIES, groups=st.lists(st.integers(0, 5), min_size=30, max_size=30))
-def test_groups_stand_together_newest_first_and_prefixes_hold(scores, ties, groups):
-    n = len(scores)
-    group = np.array(groups[:n])
+@given(
+    entries=st.lists(
+        st.tuples(st.integers(0, 3), st.sampled_from([0.0, 0.25, 0.5]), st.integers(0, 4)),
+        max_size=40,
+    ),
+    k=st.integers(1, 12),
+    ties=TIES,
+    grouped=st.booleans(),
+)
+def test_rows_are_ranked_apart_and_groups_stand_together_newest_first(entries, k, ties, grouped):
+    """Against sorting each row with Python's own sort; entry i has position 100 - i."""
     sign = 1 if ties == "oldest" else -1
 
     def place(i):
-        return min(sign * j for j in range(n) if group[j] == group[i] and scores[j] == scores[i])
+        tied = [
+            j
+            for j, entry in enumerate(entries)
+            if entry[:2] == entries[i][:2] and (j == i or (grouped and entry == entries[i]))
+        ]
+        return min(sign * (100 - j) for j in tied)
 
-    expected = sorted(range(n), key=lambda i: (-scores[i], place(i), -i))
-    for k in range(1, n + 1):
-        assert top_k(np.array(scores), k, ties, groups=group).tolist() == expected[:k]
+    def key(i):
+        return (-entries[i][1], place(i), -(100 - i))
 
-
-@pytest.mark.parametrize(("ties", "expected"), [("oldest", [7, 2, 5]), ("newest", [7, 9, 5])])
-def test_candidates_keep_their_positions_and_the_tie_at_the_cut_is_whole(ties, expected):
-    scores, positions = np.array([0.5, 0.5, 0.5, 0.9]), np.array([9, 5, 2, 7])
-    assert top_k(scores, 3, ties, positions=positions).tolist() == expected
+    expected = []
+    for row in sorted({entry[0] for entry in entries}):
+        expected += sorted((i for i, e in enumerate(entries) if e[0] == row), key=key)[:k]
+    rows, scores, groups = (np.array([e[c] for e in entries]) for c in range(3))
+    positions = 100 - np.arange(len(entries))
+    best = rank(rows, positions, scores, k, ties, groups if grouped else None)
+    assert best.tolist() == expected

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import pytest
 
 from engram_hydra.metrics.summary import summarise
-from engram_hydra.report.cells import Run
+from engram_hydra.report.cells import Run, select
+from engram_hydra.report.estimator import Estimator
 
 SHA = "a" * 64
 
@@ -23,9 +24,13 @@ def _run(
     run_id: str | None = None,
     started: int = 0,
     logged: Mapping[str, float] | None = None,
+    also: Mapping[str, float] | None = None,
     **tags: str,
 ) -> Run:
-    """A run that logged ``columns`` (metric to one value per question), as the runner would."""
+    """A run that logged ``columns`` (metric to one value per question), as the runner would.
+
+    ``logged`` stands in place of all its metrics, ``also`` beside them.
+    """
     columns = {"answer_in_top_1": [1.0, 0.0]} if columns is None else columns
     size = max(map(len, columns.values()), default=0)
     rows: list[dict[str, Any]] = [
@@ -50,12 +55,27 @@ def _run(
         "complete": "true",
     }
     return Run(
-        run_id=run_id or f"{method}.{ablation}.{seed}",
+        run_id=run_id or ".".join([method, ablation, str(seed), *_which(tags)]),
         started=started,
         tags={f"engram.{name}": value for name, value in {**defaults, **tags}.items()},
-        metrics=summarise(rows) if logged is None else logged,
+        metrics={**(summarise(rows) if logged is None else logged), **(also or {})},
         per_question=lambda: rows,
     )
+
+
+def _which(tags: Mapping[str, str]) -> list[str]:
+    return [tags[name] for name in ("variant", "audit_rule") if name in tags]
+
+
+def _estimator(runs: Iterable[Run], **changes: Any) -> Estimator:
+    wanted = {"dataset": "fc_sh_6k", "data_sha256": None, "k": 10, "reader": "newest"}
+    return Estimator(select(runs, **{**wanted, "embedder": "minilm", **changes}))
+
+
+@pytest.fixture(scope="session")
+def estimate() -> Callable[..., Estimator]:
+    """``estimate(runs)``: an estimator of the runs that a table of fc_sh_6k selects."""
+    return _estimator
 
 
 @pytest.fixture(scope="session")

@@ -15,6 +15,7 @@ from engram_hydra.errors import DataError
 from engram_hydra.report.ablation_table import Row, ablation_tables
 from engram_hydra.report.cells import Run, select
 from engram_hydra.report.estimates import Estimate, seed_list
+from engram_hydra.report.estimator import Estimator
 
 M = "answer_in_top_1"
 Make = Callable[..., Run]
@@ -24,7 +25,7 @@ def rows(runs: list[Run], metric: str = M) -> dict[str, Row]:
     selection = select(
         runs, dataset="fc_sh_6k", data_sha256=None, k=10, reader="newest", embedder="minilm"
     )
-    [table] = [table for table in ablation_tables(selection) if table.metric == metric]
+    [table] = [table for table in ablation_tables(Estimator(selection)) if table.metric == metric]
     return {row.label: row for row in table.rows}
 
 
@@ -61,6 +62,7 @@ def test_order_of_rows(make_run: Make) -> None:
         "BM25, ties newest",
         "random ranking",
         "oracle displacement",
+        "heirs only",
         "alpha, no_sauce",
         "coral, no_calc+no_heirs",
         "zeta",
@@ -293,6 +295,47 @@ def test_a_metric_defined_on_some_questions_only(make_run: Make) -> None:
     value = rows(runs)["Coral (as shipped)"].value
     assert isinstance(value, Estimate)
     assert (value.value, value.n) == (0.75, 2)
+
+
+def test_what_ceiling_and_control_have_over_coral(make_run: Make) -> None:
+    runs = [
+        *full(make_run),  # per question 1, 1/2, 0
+        *[make_run("oracle_immune", seed=seed, columns={M: [1, 1, 1]}) for seed in (0, 1)],
+        make_run("heirs_only", columns={M: [0, 0, 0]}),
+    ]
+    table = rows(runs)
+    oracle, heirs = table["oracle displacement"], table["heirs only"]
+    assert oracle.contrast == Estimate(pytest.approx(0.5), 0, 1, 3)  # type: ignore[arg-type]
+    assert oracle.contrast_is == "oracle_immune - coral"
+    assert heirs.contrast == Estimate(pytest.approx(-0.5), -1, 0, 3)  # type: ignore[arg-type]
+    assert heirs.contrast_is == "heirs_only - coral"
+
+
+def test_another_index_has_rows_with_a_dense_twin(make_run: Make) -> None:
+    hnsw = {"variant": "index_hnsw", "index": "hnsw"}
+    coral = [
+        make_run(seed=s, columns={M: [1, 1], "index_recall_at_10": [1, 0.5]}, **hnsw)
+        for s in (0, 1)
+    ]
+    plain = [make_run("dense", columns={M: [1, 1]})]
+    assert not any("hnsw" in label for label in rows(plain))
+
+    alone = rows([*plain, *coral])
+    assert list(alone)[-2:] == ["Coral, index hnsw", "Dense, index hnsw"]
+    assert alone["Dense, index hnsw"].value == alone["Coral, index hnsw"].contrast == "not run"
+    assert "dense, index_hnsw not run" in alone["Coral, index hnsw"].notes
+
+    twins = [make_run("dense", seed=s, columns={M: [1, 0]}, **hnsw) for s in (0, 1)]
+    mine = make_run("mine", "no_x", columns={M: [0, 0]}, **hnsw)
+    table = rows([*plain, *coral, *twins, mine])
+    row = table["Coral, index hnsw"]
+    assert row.contrast == Estimate(0.5, 0, 1, 2)
+    assert row.contrast_is == "coral, index_hnsw - dense, index_hnsw"
+    # The mean of 1 and 0.5 over questions; both seeds say so.
+    assert "index_recall_at_10 0.750 [0.500,1.000]" in row.notes
+    assert list(table)[-3:] == [*list(alone)[-2:], "mine, no_x, index hnsw"]
+    assert table["mine, no_x, index hnsw"].contrast == Estimate(-0.5, -1, 0, 2)
+    assert isinstance(table["Dense"].value, Estimate)
 
 
 @given(st.sets(st.integers(0, 30), min_size=1))

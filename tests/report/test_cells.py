@@ -44,7 +44,7 @@ def test_newest_complete_run_of_a_cell(make_run: Callable[..., Run]) -> None:
     [
         ({"complete": "false"}, "incomplete"),
         ({"exploratory": "true"}, "exploratory"),
-        ({"audit": "true"}, "audit"),
+        ({"audit": "true"}, "audit without a rule"),
         ({"k": "5"}, "other k"),
         ({"reader": "none"}, "other reader"),
         ({"embedder": "bge_small"}, "other embedder"),
@@ -105,6 +105,47 @@ def test_runs_of_one_method_share_its_constants_and_code(make_run: Callable[...,
         reasons = {run.run_id: reason for run, reason in selection.left_out}
         older = "older constants or code of the method"
         assert reasons == {"coral.none.0": older, "coral.no_heirs.0": older, "unfit": "incomplete"}
+
+
+def test_audit_runs_are_cells_of_their_own(make_run: Callable[..., Run]) -> None:
+    """They supersede nothing else, and neither their age nor their data decides for the others."""
+    audit = {"audit": "true", "method_sha256": "of the audit"}
+    runs = [
+        make_run("dense", run_id="plain run", started=1, method_sha256="shipped"),
+        make_run("dense", audit_rule="plain", run_id="audit", started=5, **audit),
+        make_run("dense", audit_rule="own_score", run_id="pool", started=4, **audit),
+        make_run("dense", audit_rule="own_score", run_id="older", started=3, **audit),
+        make_run("dense", audit_rule="plain", run_id="x", data_sha256=OTHER_SHA, **audit),
+    ]
+    for order in (runs, runs[::-1]):
+        selection = chosen(order)
+        assert {key: run.run_id for key, run in selection.cells.items()} == {
+            CellKey("dense", "none", "", "deterministic"): "plain run",
+            CellKey("dense", "none", "", "deterministic", "plain"): "audit",
+            CellKey("dense", "none", "", "deterministic", "own_score"): "pool",
+        }
+        assert {run.run_id: reason for run, reason in selection.left_out} == {
+            "older": "superseded by pool",
+            "x": "other data hash",
+        }
+
+
+def test_a_declared_variant_of_the_data_is_a_version_of_its_own(
+    make_run: Callable[..., Run],
+) -> None:
+    runs = [
+        make_run("bm25", run_id="whole"),
+        make_run("bm25", variant="strip", run_id="new", started=2, data_sha256=OTHER_SHA),
+        make_run("tide", variant="strip", run_id="old", started=1, data_sha256="c" * 64),
+        make_run("tide", variant="w", run_id="w", data_sha256=OTHER_SHA),
+    ]
+    for order in (runs, runs[::-1]):
+        selection = chosen(order, data_variants={"strip"})
+        assert {run.run_id for run in selection.cells.values()} == {"whole", "new"}
+        reasons = {run.run_id: reason for run, reason in selection.left_out}
+        assert reasons == dict.fromkeys(("old", "w"), "other data hash")
+    alone = chosen(runs[1:3], data_variants={"strip"})
+    assert [run.run_id for run in alone.cells.values()] == ["new"]
 
 
 def test_unfit_runs_raise_no_question_of_versions(make_run: Callable[..., Run]) -> None:

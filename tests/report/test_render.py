@@ -11,20 +11,29 @@ import pytest
 
 from engram_hydra.report.ablation_table import ablation_tables
 from engram_hydra.report.cells import Run, select
-from engram_hydra.report.document import to_markdown, to_text
+from engram_hydra.report.document import Heading, Paragraph, to_markdown, to_text
+from engram_hydra.report.estimator import Estimator
 from engram_hydra.report.published import beside, load_published
 from engram_hydra.report.render import Report, document
+from engram_hydra.report.section import Section
 from engram_hydra.report.tidy_csv import to_csv
 
 PUBLISHED = Path(__file__).parents[2] / "conf" / "published"
 
 
-def report(runs: list[Run], dataset: str = "fc_sh_6k", k: int = 10) -> Report:
+def report(
+    runs: list[Run],
+    dataset: str = "fc_sh_6k",
+    k: int = 10,
+    sections: dict[str, Section | str] | None = None,
+) -> Report:
     chosen = select(
         runs, dataset=dataset, data_sha256=None, k=k, reader="newest", embedder="minilm"
     )
     figures = beside(load_published(PUBLISHED), dataset)
-    return Report(dataset, k, "newest", "minilm", chosen, ablation_tables(chosen), figures)
+    tables = ablation_tables(Estimator(chosen))
+    sections = {"Audit": "python -m audit", **(sections or {})}
+    return Report(dataset, k, "newest", "minilm", chosen, tables, figures, sections, {"shown"})
 
 
 @pytest.fixture(scope="module")
@@ -102,6 +111,8 @@ def test_what_is_missing_is_said(example: Report) -> None:
         "- BM25, ties newest",
         "- random ranking",
         "- oracle displacement",
+        "- heirs only",
+        "- Audit: not run (python -m audit)",
     ]
 
 
@@ -136,7 +147,7 @@ def test_a_row_with_a_value_counts_as_run(make_run: Callable[..., Run]) -> None:
 def test_csv(example: Report) -> None:
     lines = list(csv.DictReader(io.StringIO(to_csv(example))))
     measured = [line for line in lines if line["source"] == "measured"]
-    assert len(measured) == 2 * 17
+    assert len(measured) == 2 * 18
     heirs = next(line for line in measured if line["row"] == "no heirs")
     assert (heirs["value"], heirs["n"], heirs["seeds"]) == ("0.5", "2", "0-1,3-4")
     assert (heirs["contrast"], heirs["contrast_is"]) == ("0.0", "full - no_heirs")
@@ -148,6 +159,31 @@ def test_csv(example: Report) -> None:
         ("o4-mini", "100.0", "percent"),
     }
     assert all(line["reader"] and line["k"] and not line["ci_low"] for line in cited)
+
+
+def test_sections_stand_between_tables_and_published_figures(make_run: Callable[..., Run]) -> None:
+    section = Section("mine", [Heading("A section", 2), Paragraph("Of mine.")], [])
+    runs = [make_run("dense"), make_run("tide", variant="shown")]
+    text = to_markdown(document(report(runs, sections={"Mine": section})))
+    assert text.index("## answer_in_top_1") < text.index("## A section") < text.index("Published")
+    assert "Mine: not run" not in text
+    assert "Runs left out" not in text
+
+
+def test_changed_data_do_not_pass_for_the_data(make_run: Callable[..., Run]) -> None:
+    runs = [make_run("dense"), make_run("tide", variant="strip", data_sha256="b" * 64)]
+    chosen = select(
+        runs,
+        dataset="fc_sh_6k",
+        data_sha256=None,
+        k=10,
+        reader="newest",
+        embedder="minilm",
+        data_variants={"strip"},
+    )
+    tables = ablation_tables(Estimator(chosen))
+    text = to_text(document(Report("fc_sh_6k", 10, "newest", "minilm", chosen, tables, [], {}, {})))
+    assert f"data {'a' * 12}. Fractions" in text
 
 
 def test_nothing_was_run() -> None:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import inspect
 import pkgutil
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from omegaconf import DictConfig
 
-from engram_hydra.config import constants_of
 from engram_hydra.errors import ConfigError
+from engram_hydra.memories.index import ExactIndex, HnswIndex, Index
 from engram_hydra.memories.memory import Embed, Memory
+from engram_hydra.options import constants_of
 
 
 def memory_class(method: DictConfig) -> type[Memory]:
@@ -38,18 +40,39 @@ def memory_class(method: DictConfig) -> type[Memory]:
     return cls
 
 
-def build_memory(method: DictConfig, embed: Embed | None, seed: int | None) -> Memory:
+def build_memory(
+    method: DictConfig,
+    embed: Embed | None,
+    seed: int | None,
+    *,
+    index: DictConfig | None = None,
+    superseded_by: Sequence[tuple[int, int]] = (),
+) -> Memory:
     """A new, empty memory.
 
-    ``embed`` is given to classes that use vectors. ``seed`` (``None`` for a deterministic method)
-    starts the one random stream that stochastic classes draw from.
+    ``embed`` is given to classes that use vectors, an empty index of the kind ``index`` (exact where
+    None) to those that use one, and ``superseded_by``, the known (old, new) positions, to those that
+    see conflicts. ``seed`` (``None`` for a deterministic run) starts the one random stream that
+    stochastic classes draw from, and an approximate index's own. Raises ConfigError where the options
+    are not what the class takes.
     """
     cls = memory_class(method)
-    arguments: dict[str, Any] = constants_of(method)
+    given: dict[str, Any] = {}
     if cls.uses_vectors:
-        arguments["embed"] = embed
+        given["embed"] = embed
+    if cls.uses_index:
+        given["index"] = _build_index(index, seed)
+    if cls.sees_conflicts:
+        given["superseded_by"] = tuple(superseded_by)
     if cls.stochastic:
-        arguments["rng"] = np.random.default_rng(seed)
+        given["rng"] = np.random.default_rng(seed)
+    constants = constants_of(method)
+    if taken := sorted(constants.keys() & given.keys()):
+        raise ConfigError(
+            f"method={method.name} has an option {taken[0]}, under which its class is given"
+            " something else: call the option otherwise."
+        )
+    arguments = constants | given
     try:
         inspect.signature(cls).bind(**arguments)
     except TypeError as error:
@@ -58,3 +81,10 @@ def build_memory(method: DictConfig, embed: Embed | None, seed: int | None) -> M
             f" it takes {', '.join(inspect.signature(cls).parameters)}."
         ) from error
     return cls(**arguments)
+
+
+def _build_index(index: DictConfig | None, seed: int | None) -> Index:
+    if index is None or index.name == "exact":
+        return ExactIndex()
+    assert seed is not None  # a run with an approximate index is never deterministic
+    return HnswIndex(index.links, index.ef_construction, index.ef_search, seed)

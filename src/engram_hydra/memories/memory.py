@@ -26,12 +26,16 @@ class Memory(ABC):
     """A memory: two calls, and no knowledge of gold, files or tracking.
 
     A subclass takes its constants as keyword arguments of the same names as in its YAML, besides
-    ``ties`` (``oldest`` or ``newest``), ``embed`` if it ``uses_vectors``, and ``rng`` (a
-    ``numpy.random.Generator``) if it is ``stochastic``.
+    ``ties`` (``oldest`` or ``newest``), ``embed`` if it ``uses_vectors``, ``index`` (an empty
+    ``index.Index``) if it ``uses_index``, and ``rng`` (a ``numpy.random.Generator``) if it is
+    ``stochastic``. One that ``sees_conflicts`` is an oracle: it gets ``superseded_by``, the known
+    (old, new) positions, and stands in no test.
     """
 
     uses_vectors: ClassVar[bool] = False
+    uses_index: ClassVar[bool] = False
     stochastic: ClassVar[bool] = False
+    sees_conflicts: ClassVar[bool] = False
 
     @classmethod
     def is_stochastic(cls, constants: Mapping[str, object]) -> bool:
@@ -62,3 +66,15 @@ class Memory(ABC):
     def inert(self) -> Sequence[str]:
         """The parts that acted on nothing so far, and the constants only they use; by default none."""
         return ()
+
+    def displacements(self) -> Sequence[tuple[str, str]]:
+        """The (old, new) ids of items it took to be superseded, if it decides that; by default none."""
+        return ()
+
+    def distributions(self) -> Mapping[str, Sequence[float]]:
+        """What it looks like inside, a sample of numbers under each name; by default none."""
+        return {}
+
+    def table(self) -> Mapping[str, Sequence[object]]:
+        """Its items as they stand, a column for each property, all of one length; by default none."""
+        return {}

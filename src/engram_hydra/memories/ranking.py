@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 
-def top_k(
-    scores: NDArray[np.float64],
-    k: int,
-    ties: str,
-    *,
-    positions: NDArray[np.intp] | None = None,
-    groups: NDArray[np.intp] | None = None,
-) -> NDArray[np.intp]:
-    """Positions of the ``min(k, n)`` best of ``n`` scores, best first.
+def top_k(scores: NDArray[np.float64], k: int, ties: str) -> NDArray[np.intp]:
+    """Positions of the ``min(k, n)`` best of ``n`` scores (shape (n,), finite), best first.
 
     Equal scores stand by ``ties``: ``oldest`` (lower position first) or ``newest``. The whole tie at
     the cut is ordered before it is cut, so that rankings are prefix-consistent and never depend on a
     library's own order.
-
-    Args:
-        scores: shape (n,), finite.
-        k: how many to return, at least 1.
-        ties: ``oldest`` or ``newest``.
-        positions: shape (n,), the position of each score; by default ``arange(n)``.
-        groups: shape (n,), labels; among equal scores the members of one group stand together,
-            newest first, at the place of the one that ``ties`` puts first.
     """
     n = len(scores)
     if n > k:
@@ -34,23 +21,56 @@ def top_k(
         kept = np.flatnonzero(scores >= cut)
     else:
         kept = np.arange(n)
-    score = scores[kept]
-    position = kept if positions is None else positions[kept]
-    place = position if ties == "oldest" else -position
-    if groups is not None:
-        place = _place_of_group(score, groups[kept], place)
-    order = np.lexsort((-position, place, -score))
-    return np.asarray(position[order[:k]])
+    return kept[rank(np.zeros_like(kept), kept, scores[kept], k, ties)]
+
+
+def rank(
+    rows: NDArray[np.intp],
+    positions: NDArray[np.intp],
+    scores: NDArray[np.float64],
+    k: int,
+    ties: str,
+    groups: NDArray[np.intp] | None = None,
+) -> NDArray[np.intp]:
+    """Rank the entries of many queries at once: indices of each row's ``k`` best, row by row.
+
+    Args:
+        rows: shape (m,), the query that an entry belongs to.
+        positions: shape (m,), the entry's position, which decides among equal scores as in ``top_k``.
+        scores: shape (m,), finite.
+        k: how many to return of each row, at least 1.
+        ties: ``oldest`` or ``newest``.
+        groups: shape (m,), labels; among a row's equal scores the entries of one group stand
+            together, newest first, at the place of the one that ``ties`` puts first.
+    """
+    order = np.lexsort((-scores, rows))
+    if (_same(rows, order) & _same(scores, order)).any():
+        place = positions if ties == "oldest" else -positions
+        if groups is not None:
+            place = _place_of_group(rows, scores, groups, place)
+        order = np.lexsort((-positions, place, -scores, rows))
+    begins = np.flatnonzero(~_same(rows, order))
+    lengths = np.diff(np.append(begins, len(order)))
+    return order[np.arange(len(order)) - np.repeat(begins, lengths) < k]
+
+
+def _same(column: NDArray[Any], order: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Whether each entry of ``column``, put in ``order``, equals the one before it."""
+    column = column[order]
+    same = np.zeros(len(column), dtype=bool)
+    np.equal(column[1:], column[:-1], out=same[1:])
+    return same
 
 
 def _place_of_group(
-    score: NDArray[np.float64], group: NDArray[np.intp], place: NDArray[np.intp]
+    rows: NDArray[np.intp],
+    scores: NDArray[np.float64],
+    groups: NDArray[np.intp],
+    place: NDArray[np.intp],
 ) -> NDArray[np.intp]:
-    """For each entry the best place among the entries of its group with the same score."""
-    order = np.lexsort((place, group, -score))
-    score, group = score[order], group[order]
-    first = np.ones(len(order), dtype=bool)
-    first[1:] = (score[1:] != score[:-1]) | (group[1:] != group[:-1])
+    """For each entry the best place among those of its row and group with the same score."""
+    order = np.lexsort((place, groups, -scores, rows))
+    first = ~(_same(rows, order) & _same(scores, order) & _same(groups, order))
     best = np.empty_like(place)
     best[order] = place[order][first][np.cumsum(first) - 1]
     return best

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
+from numpy.typing import NDArray
 
-from engram_hydra.memories.memory import Embed, Hit
-from engram_hydra.memories.ranking import top_k
+from engram_hydra.memories.index import ExactIndex, Index
+from engram_hydra.memories.memory import Embed
 from engram_hydra.memories.vectors import VectorMemory
 
 
@@ -25,15 +24,24 @@ class Tide(VectorMemory):
         super().__init__(ties=ties, embed=embed)
         self.w = w
         self.half_life = half_life
+        self.weights: NDArray[np.float64] = np.empty(0)
+        self.ebbed = ExactIndex()
 
-    def read(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
+    def _proposals(self) -> Index:
+        """The vectors shortened by their weights, which change with every item written."""
         n = len(self.ids)
-        if n == 0:
-            return [[] for _ in queries]
-        age = (n - 1 - np.arange(n)) / max(n - 1, 1)
-        weight = 1 - self.w + self.w * 2.0 ** (-age / self.half_life)
-        rankings = []
-        for cosine in self.cosines(queries):
-            scores = np.where(cosine > 0, cosine * weight, cosine)
-            rankings.append(self.hits(top_k(scores, k, self.ties), scores))
-        return rankings
+        if self.ebbed.size < n:
+            age = (n - 1 - np.arange(n)) / max(n - 1, 1)
+            self.weights = 1 - self.w + self.w * 2.0 ** (-age / self.half_life)
+            self.ebbed = ExactIndex()
+            self.ebbed.add(self.index.vectors * self.weights[:, None].astype(np.float32))
+        return self.ebbed
+
+    def _score(
+        self,
+        queries: NDArray[np.float64],
+        rows: NDArray[np.intp],
+        positions: NDArray[np.intp],
+        cosines: NDArray[np.float64],
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
+        return rows, positions, np.where(cosines > 0, cosines * self.weights[positions], cosines)

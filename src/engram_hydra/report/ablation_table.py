@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from engram_hydra.metrics.summary import HEADLINES
-from engram_hydra.report.cells import Selection
-from engram_hydra.report.estimates import NOT_APPLICABLE, Cell, Estimate, Estimator, Spread
+from engram_hydra.report.coalitions import redundancy
+from engram_hydra.report.estimates import NOT_APPLICABLE, Cell, Estimate, Spread, fraction
+from engram_hydra.report.estimator import Estimator
 
+HNSW = "index_hnsw"
+TIES_NEWEST = "bm25_ties_newest"
 CORAL = Cell("coral")
 NO_HEIRS = Cell("coral", "no_heirs")
 NO_CALC = Cell("coral", "no_calc")
 NO_IMMUNE = Cell("coral", "no_immune")
+ORACLE = Cell("oracle_immune")
+HEIRS_ONLY = Cell("heirs_only")
 
 
 @dataclass(frozen=True)
@@ -19,7 +25,8 @@ class Row:
     """One line of a table; values are fractions.
 
     ``value`` is the method's own, ``contrast`` the paired difference that ``contrast_is`` spells out
-    (the cost of a part, or its gain alone); either is an Estimate, ``not run`` or ``n/a``.
+    (the cost of a part, its gain alone, or what a ceiling or control has over Coral); either is an
+    Estimate, ``not run`` or ``n/a``.
     """
 
     label: str
@@ -69,28 +76,37 @@ _ANCHORS = (
     _Line("Tide", Cell("tide")),
     _Line("Dense", Cell("dense")),
     _Line("BM25, ties oldest", Cell("bm25")),
-    _Line("BM25, ties newest", Cell("bm25", variant="bm25_ties_newest")),
+    _Line("BM25, ties newest", Cell("bm25", variant=TIES_NEWEST)),
     _Line("random ranking", Cell("random")),
-    _Line("oracle displacement", Cell("oracle_immune")),
+    _Line("oracle displacement", ORACLE, (ORACLE, CORAL)),
+    _Line("heirs only", HEIRS_ONLY, (HEIRS_ONLY, CORAL)),
 )
 
 
-def ablation_tables(selection: Selection) -> list[Table]:
+def ablation_tables(estimator: Estimator) -> list[Table]:
     """A table for each headline metric that any selected run logged.
 
     Rows stand in a fixed order, what was not run included; then other ablations and the user's own
-    methods. Declared variants other than BM25's tie rule belong to their own checks, not here.
+    methods, and what ran on another index beside Dense on the same. Audit runs and other declared
+    variants belong to their own checks, not here.
 
     Raises DataError if runs that must be paired saw different questions or hold a bad number.
     """
-    estimator = Estimator(selection)
-    logged = {name for run in selection.cells.values() for name in run.metrics}
-    lines = (*_CORAL_LINES, *_ANCHORS, *_others(estimator))
+    lines = _lines(estimator)
     return [
         Table(metric, tuple(_row(estimator, line, metric) for line in lines))
         for metric in HEADLINES
-        if metric in logged
+        if estimator.logs(metric)
     ]
+
+
+def row_labels(estimator: Estimator) -> dict[Cell, str]:
+    """The names of the cells that have a row of their own, in the order of the rows."""
+    return {line.cell: line.label for line in _lines(estimator) if line.cell}
+
+
+def _lines(estimator: Estimator) -> list[_Line]:
+    return [*_CORAL_LINES, *_ANCHORS, *_others(estimator), *_on_hnsw(estimator)]
 
 
 def _others(estimator: Estimator) -> list[_Line]:
@@ -98,7 +114,7 @@ def _others(estimator: Estimator) -> list[_Line]:
     placed = {line.cell for line in (*_CORAL_LINES, *_ANCHORS)}
     lines = []
     for cell in sorted(set(estimator.cells) - placed):
-        if cell.variant:
+        if cell.variant or cell.audit:
             continue
         if cell.ablation == "none":
             lines.append(_Line(cell.method, cell))
@@ -108,20 +124,36 @@ def _others(estimator: Estimator) -> list[_Line]:
     return lines
 
 
+def _on_hnsw(estimator: Estimator) -> list[_Line]:
+    """Rows for the cells on an approximate index, each against its Dense twin on the same."""
+    found = {cell for cell in estimator.cells if cell.variant == HNSW and not cell.audit}
+    if not found:
+        return []
+    coral, dense = CORAL._replace(variant=HNSW), Cell("dense", variant=HNSW)
+    others = [
+        _Line(f"{_method(cell._replace(variant=''))}, index hnsw", cell, (cell, dense))
+        for cell in sorted(found - {coral, dense})
+    ]
+    twins = [_Line("Coral, index hnsw", coral, (coral, dense)), _Line("Dense, index hnsw", dense)]
+    return [*twins, *others]
+
+
 def _row(estimator: Estimator, line: _Line, metric: str) -> Row:
     value: Estimate | str = NOT_APPLICABLE
     spread = Spread()
     notes: list[str] = []
     if line.cell:
         value, spread, notes = estimator.of(line.cell, metric)
+        if line.cell.variant == HNSW:
+            notes += _index_recall(estimator, line.cell)
     if not line.contrast:
         return Row(line.label, value, spread, NOT_APPLICABLE, "", tuple(notes))
     a, b = line.contrast
-    contrast, remarks = estimator.difference(a, b, metric)
+    contrast, remarks = estimator.contrast({a: 1, b: -1}, metric)
     notes += remarks
     notes += [
-        f"{_name(cell)} not run"
-        for cell in (a, b)
+        f"{name} not run"
+        for cell, name in zip((a, b), _names(a, b), strict=True)
         if cell != line.cell and cell not in estimator.cells
     ]
     if line.cell == NO_IMMUNE and isinstance(contrast, Estimate):
@@ -129,14 +161,33 @@ def _row(estimator: Estimator, line: _Line, metric: str) -> Row:
             "without it nothing is displaced: this is Dense, and its cost the whole difference to it"
         )
     if line.gain_of and isinstance(contrast, Estimate):
-        cost, _ = estimator.difference(CORAL, line.gain_of, metric)
-        if isinstance(cost, Estimate) and contrast.low > 0 and cost.low <= 0 <= cost.high:
-            notes.append(
-                f"redundant: alone it gains {100 * contrast.value:.1f} points, while the interval of its "
-                f"cost in the whole ({100 * cost.value:+.1f}) includes 0"
-            )
-    return Row(line.label, value, spread, contrast, f"{_name(a)} - {_name(b)}", tuple(notes))
+        cost, _ = estimator.contrast({CORAL: 1, line.gain_of: -1}, metric)
+        if isinstance(cost, Estimate) and (why := redundancy(contrast, cost)):
+            notes.append(why)
+    return Row(line.label, value, spread, contrast, " - ".join(_names(a, b)), tuple(notes))
 
 
-def _name(cell: Cell) -> str:
+def _index_recall(estimator: Estimator, cell: Cell) -> list[str]:
+    """How much of the exact top k an approximate index found, as a note."""
+    logged = {name for run in estimator.cells.get(cell, {}).values() for name in run.metrics}
+    notes = []
+    for name in sorted(logged):
+        if re.fullmatch(r"index_recall_at_\d+", name):
+            recall, _, _ = estimator.of(cell, name)
+            notes.append(f"{name} {fraction(recall)}")
+    return notes
+
+
+def _names(a: Cell, b: Cell) -> tuple[str, str]:
+    """What a contrast calls its cells: ablations of one method by the part, else by the method."""
+    if a.method == b.method:
+        return _part(a), _part(b)
+    return _method(a), _method(b)
+
+
+def _part(cell: Cell) -> str:
     return "full" if cell.ablation == "none" else cell.ablation
+
+
+def _method(cell: Cell) -> str:
+    return ", ".join(part for part in cell if part not in ("", "none"))

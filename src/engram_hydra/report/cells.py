@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -27,12 +27,16 @@ class Run:
 
 
 class CellKey(NamedTuple):
-    """What tells the cells of a selection apart; ``seed`` is a number or ``deterministic``."""
+    """What tells the cells of a selection apart.
+
+    ``seed`` is a number or ``deterministic``; ``audit`` is the rule of an audit run, else empty.
+    """
 
     method: str
     ablation: str
     variant: str
     seed: str
+    audit: str = ""
 
 
 @dataclass(frozen=True)
@@ -51,11 +55,13 @@ def select(
     k: int,
     reader: str,
     embedder: str,
+    data_variants: Collection[str] = (),
 ) -> Selection:
     """The newest complete run of each cell, over one data set, k, reader and embedder.
 
     Runs of one method stand together only if they share its constants and the code of its class; the
-    newest decides, the older ones are left out.
+    newest decides, the older ones are left out. Audit runs are cells of their own. ``data_variants``
+    are the declared variants that change the data: of each the newest run says which version counts.
 
     Runs on other data sets are passed over in silence. A method without vectors carries the embedder
     ``none`` and goes with any.
@@ -75,23 +81,37 @@ def select(
         else:
             candidates.append(run)
 
-    sha256 = data_sha256 or _only_version(candidates, dataset)
+    data = {"": data_sha256 or _only_version(candidates, dataset, data_variants)}
     newest: dict[CellKey, Run] = {}
-    version: dict[tuple[str, str], str] = {}  # of a method (or variant): that of its newest run
+    method: dict[
+        tuple[str, str, bool], str
+    ] = {}  # its version, by name, variant and whether audited
     for run in sorted(candidates, key=lambda run: (run.started, run.run_id), reverse=True):
-        if _tag(run, "data_sha256") != sha256:
+        key = _key(run)
+        altered = key.variant if key.variant in data_variants else ""
+        sha256 = _tag(run, "data_sha256")
+        if data.setdefault(altered, sha256) != sha256:
             left_out.append((run, "other data hash"))
             continue
-        method = _tag(run, "method_sha256")
-        if version.setdefault((_tag(run, "method"), _tag(run, "variant")), method) != method:
+        sha256 = _tag(run, "method_sha256")
+        if method.setdefault((key.method, key.variant, bool(key.audit)), sha256) != sha256:
             left_out.append((run, "older constants or code of the method"))
             continue
-        key = CellKey(*(_tag(run, name) for name in CellKey._fields))
         if key in newest:
             left_out.append((run, f"superseded by {newest[key].run_id}"))
         else:
             newest[key] = run
     return Selection(dict(sorted(newest.items())), left_out)
+
+
+def _key(run: Run) -> CellKey:
+    audit = _tag(run, "audit_rule") if _is_audit(run) else ""
+    method, ablation, variant, seed = (_tag(run, name) for name in CellKey._fields[:4])
+    return CellKey(method, ablation, variant, seed, audit)
+
+
+def _is_audit(run: Run) -> bool:
+    return _tag(run, "audit") not in ("", "false")
 
 
 def _tag(run: Run, name: str) -> str:
@@ -104,17 +124,18 @@ def _unfit(run: Run, wanted: Mapping[str, str]) -> str:
         return "incomplete"
     if _tag(run, "exploratory") == "true":
         return "exploratory"
-    if _tag(run, "audit") not in ("", "false"):
-        return "audit"
+    if _is_audit(run) and not _tag(run, "audit_rule"):
+        return "audit without a rule"
     for name, value in wanted.items():
         if _tag(run, name) != value and not (name == "embedder" and _tag(run, name) == "none"):
             return f"other {name}"
     return ""
 
 
-def _only_version(runs: list[Run], dataset: str) -> str:
-    plain = [run for run in runs if not _tag(run, "variant")] or runs
-    versions = sorted({_tag(run, "data_sha256") for run in plain})
+def _only_version(runs: list[Run], dataset: str, data_variants: Collection[str]) -> str:
+    unaltered = [run for run in runs if _tag(run, "variant") not in data_variants]
+    plain = [run for run in unaltered if not _tag(run, "variant") and not _is_audit(run)]
+    versions = sorted({_tag(run, "data_sha256") for run in plain or unaltered})
     if len(versions) > 1:
         raise ConfigError(
             f"The runs on {dataset} saw {len(versions)} versions of its data, which no table may "

@@ -1,32 +1,30 @@
-"""A metric of one cell, and the paired difference of two, with intervals over the same questions."""
+"""What is said of a metric: an estimate with its interval, its spread over seeds, or why there is none."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import fmean, stdev
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engram_hydra.errors import DataError
-from engram_hydra.report.cells import DETERMINISTIC, Run, Selection
+from engram_hydra.report.cells import DETERMINISTIC
 from engram_hydra.stats import bootstrap_mean
 
 NOT_RUN = "not run"
 NOT_APPLICABLE = "n/a"
-SEEDS = ("0", "1", "2", "3", "4")
 BOOTSTRAP_SEED = 0
 
 
 class Cell(NamedTuple):
-    """The runs that differ in nothing but their seed."""
+    """The runs that differ in nothing but their seed; ``audit`` is the rule of an audit run."""
 
     method: str
     ablation: str = "none"
     variant: str = ""
+    audit: str = ""
 
 
 @dataclass(frozen=True)
@@ -37,6 +35,12 @@ class Estimate:
     low: float
     high: float
     n: int
+
+    @classmethod
+    def of(cls, values: NDArray[np.float64]) -> Estimate:
+        """The mean of one value per question, with its bootstrap interval over the questions."""
+        low, high = bootstrap_mean(values, seed=BOOTSTRAP_SEED)
+        return cls(fmean(values), low, high, values.size)
 
 
 @dataclass(frozen=True)
@@ -51,112 +55,13 @@ class Spread:
     low: float | None = None
     high: float | None = None
 
-
-class Estimator:
-    """Estimates over a selection of runs; loads the questions of each run at most once."""
-
-    def __init__(self, selection: Selection) -> None:
-        self.cells: dict[Cell, dict[str, Run]] = {}
-        for key, run in selection.cells.items():
-            cell = Cell(key.method, key.ablation, key.variant)
-            self.cells.setdefault(cell, {})[key.seed] = run
-        self._rows: dict[str, list[dict[str, Any]]] = {}
-
-    def of(self, cell: Cell, metric: str) -> tuple[Estimate | str, Spread, list[str]]:
-        """The cell's estimate (or ``not run`` or ``n/a``), its spread over seeds, and notes.
-
-        One run, or several that agree on each question, stand with the logged interval; a mean over
-        seeds with a bootstrap interval of the per-question means, conditional on the seeds.
-
-        Raises DataError if a number is missing or none, or if the seeds saw different questions.
-        """
-        runs, notes = self._runs(cell, metric)
-        if not runs:
-            return (NOT_APPLICABLE if cell in self.cells else NOT_RUN), Spread(), notes
-        means = {seed: _logged(run, metric) for seed, run in runs.items()}
-        _, values = self._by_question(runs, metric)
-        run = next(iter(runs.values()))
-        if set(values) <= {0.0, 1.0} or len(runs) == 1:
-            low, high = _logged(run, f"{metric}_ci_low"), _logged(run, f"{metric}_ci_high")
-        else:
-            low, high = bootstrap_mean(values, seed=BOOTSTRAP_SEED)
-        spread = Spread(seed_list(runs))
-        if len(runs) > 1:
-            spread = Spread(
-                seed_list(runs), stdev(means.values()), min(means.values()), max(means.values())
-            )
-        return Estimate(fmean(means.values()), low, high, values.size), spread, notes
-
-    def difference(self, a: Cell, b: Cell, metric: str) -> tuple[Estimate | str, list[str]]:
-        """Mean of ``a`` − ``b`` paired by question, on the seeds both have; and notes.
-
-        A deterministic cell stands for every seed: its one run meets the other's seed means.
-
-        Raises DataError if the two saw different questions.
-        """
-        of_a, of_b = self._runs(a, metric)[0], self._runs(b, metric)[0]
-        if not of_a or not of_b:
-            known = all(cell in self.cells for cell in (a, b))
-            return (NOT_APPLICABLE if known else NOT_RUN), []
-        notes = []
-        if DETERMINISTIC not in of_a and DETERMINISTIC not in of_b and set(of_a) != set(of_b):
-            common = set(of_a) & set(of_b)
-            if not common:
-                mismatch = f"seeds {seed_list(of_a)} against {seed_list(of_b)}"
-                return NOT_APPLICABLE, [f"not paired: no common seed ({mismatch})"]
-            of_a = {seed: run for seed, run in of_a.items() if seed in common}
-            of_b = {seed: run for seed, run in of_b.items() if seed in common}
-            notes.append(f"difference on the common seeds {seed_list(common)} only")
-        ids_a, values_a = self._by_question(of_a, metric)
-        ids_b, values_b = self._by_question(of_b, metric)
-        _same_questions(ids_a, ids_b, next(iter(of_a.values())), next(iter(of_b.values())), metric)
-        differences = values_a - values_b
-        if not differences.any():
-            n = differences.size
-            notes.append(
-                f"identical on {n} questions; true rate of difference below {min(3 / n, 1):.3f}"
-            )
-        low, high = bootstrap_mean(differences, seed=BOOTSTRAP_SEED)
-        return Estimate(fmean(differences), low, high, differences.size), notes
-
-    def _runs(self, cell: Cell, metric: str) -> tuple[dict[str, Run], list[str]]:
-        """The cell's runs that logged the metric, by seed, and notes on those that are not there."""
-        every = self.cells.get(cell, {})
-        runs = {seed: run for seed, run in sorted(every.items()) if metric in run.metrics}
-        notes = []
-        if len(runs) < len(every):
-            notes.append(f"{metric} not logged on seed {seed_list(set(every) - set(runs))}")
-        if DETERMINISTIC in runs and len(runs) > 1:
-            notes.append(f"deterministic run {runs.pop(DETERMINISTIC).run_id[:8]} left aside")
-        missing = set(SEEDS) - set(every)
-        if runs and DETERMINISTIC not in runs and missing:
-            notes.append(f"seed {seed_list(missing)} not run")
-        return runs, notes
-
-    def _by_question(
-        self, runs: Mapping[str, Run], metric: str
-    ) -> tuple[list[str], NDArray[np.float64]]:
-        """Question ids, sorted, and each question's mean over the runs."""
-        first, *others = runs.values()
-        columns = [self._column(run, metric) for run in runs.values()]
-        ids = sorted(columns[0])
-        for run, column in zip(others, columns[1:], strict=True):
-            _same_questions(ids, sorted(column), first, run, metric)
-        return ids, np.array([[column[id_] for id_ in ids] for column in columns]).mean(axis=0)
-
-    def _column(self, run: Run, metric: str) -> dict[str, float]:
-        """The metric of each question that has it; it must give the mean that was logged."""
-        if run.run_id not in self._rows:
-            self._rows[run.run_id] = run.per_question()
-        rows = [row for row in self._rows[run.run_id] if metric in row["metrics"]]
-        column = {str(row["question_id"]): float(row["metrics"][metric]) for row in rows}
-        mean = fmean(column.values()) if column else math.nan
-        if len(column) < len(rows) or not math.isclose(mean, _logged(run, metric), abs_tol=1e-9):
-            raise DataError(
-                f"The per-question file of run {run.run_id} gives {mean} for {metric} over "
-                f"{len(rows)} rows, not what the run logged: the file is damaged, so run it again."
-            )
-        return column
+    @classmethod
+    def of(cls, by_seed: dict[str, float]) -> Spread:
+        """The spread of one value per seed, of which there is at least one."""
+        values = by_seed.values()
+        if len(by_seed) == 1:
+            return cls(seed_list(by_seed))
+        return cls(seed_list(by_seed), stdev(values), min(values), max(values))
 
 
 def seed_list(seeds: Iterable[str]) -> str:
@@ -172,19 +77,21 @@ def seed_list(seeds: Iterable[str]) -> str:
     return ",".join(f"{s[0]}-{s[-1]}" if len(s) > 1 else str(s[0]) for s in spans)
 
 
-def _logged(run: Run, name: str) -> float:
-    value = run.metrics.get(name, math.nan)
-    if not math.isfinite(value):
-        raise DataError(
-            f"Run {run.run_id} has no finite {name} (found {value}): delete it or run it again."
-        )
-    return value
+def fraction(value: Estimate | float | str, sign: str = "") -> str:
+    """``0.248 [0.100,0.392]``, or the word that stands for it; with ``sign="+"`` for differences."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float):
+        return f"{value:{sign}.3f}"
+    return f"{value.value:{sign}.3f} [{value.low:.3f},{value.high:.3f}]"
 
 
-def _same_questions(a: list[str], b: list[str], run_a: Run, run_b: Run, metric: str) -> None:
-    if a != b:
-        odd = sorted(set(a) ^ set(b))
-        raise DataError(
-            f"Runs {run_a.run_id} and {run_b.run_id} can't be paired on {metric}: {len(odd)} "
-            f"questions stand in one of them only ({odd[0]} first), so run the older one again."
-        )
+def points(value: Estimate | float | str) -> str:
+    """A difference of fractions in points: ``+24.8 [10.0,39.2]``, or the word that stands for it."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float):
+        return f"{100 * value:+.1f}"
+    # Adding 0 makes a rounded -0.0 a plain one.
+    mean, low, high = (round(100 * x, 1) + 0.0 for x in (value.value, value.low, value.high))
+    return f"{mean:+.1f} [{low:.1f},{high:.1f}]"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -11,15 +11,19 @@ from engram_hydra.metrics.summary import HEADLINES
 from engram_hydra.report.ablation_table import Row, Table
 from engram_hydra.report.cells import Selection
 from engram_hydra.report.document import Block, Bullets, Grid, Heading, Paragraph
-from engram_hydra.report.estimates import NOT_APPLICABLE, NOT_RUN, Estimate
+from engram_hydra.report.estimates import NOT_APPLICABLE, NOT_RUN, Estimate, fraction
 from engram_hydra.report.published import Figure
+from engram_hydra.report.section import Section
 
 SHOWN_IDS = 3
 
 
 @dataclass(frozen=True)
 class Report:
-    """What one data set's report is made of: how its runs were selected, and what they gave."""
+    """What one data set's report is made of: how its runs were selected, and what they gave.
+
+    ``sections`` holds each one by its title; in place of one that was not run, how to get it.
+    """
 
     dataset: str
     k: int
@@ -28,25 +32,31 @@ class Report:
     selection: Selection
     tables: Sequence[Table]
     figures: Sequence[Figure]
+    sections: Mapping[str, Section | str]
+    shown_variants: Collection[str]  # the declared variants that stand in a row or a section
 
 
 def document(report: Report) -> list[Block]:
-    """The whole report: its settings, a table for each metric, published figures, what is missing."""
+    """The whole report: settings, a table for each metric, sections, published figures, what is missing."""
     blocks = [Heading(f"Ablation table: {report.dataset}", 1), *_settings(report)]
     for table in report.tables:
         blocks += _table(table, report.reader)
-    return [*blocks, *_published(report.figures), *_left_out(report.selection), *_not_run(report)]
+    for section in report.sections.values():
+        blocks += section.blocks if isinstance(section, Section) else []
+    return [*blocks, *_published(report.figures), *_left_out(report), *_not_run(report)]
 
 
 def _settings(report: Report) -> list[Block]:
     hashes = {
-        run.tags.get("engram.data_sha256", "")[:12] for run in report.selection.cells.values()
+        run.tags.get("engram.data_sha256", "")[:12]
+        for key, run in report.selection.cells.items()
+        if not key.variant
     }
     text = (
         f"k = {report.k}, reader {report.reader}, embedder {report.embedder}, "
         f"data {' '.join(sorted(hashes)) or '(no run)'}. Fractions with 95% intervals in brackets; "
-        "SD and range over the seeds. The last column is a part's cost (full - without it) or its "
-        "gain alone, paired by question."
+        "SD and range over the seeds. The last column is a part's cost (full - without it), its gain "
+        "alone, or what a row has over Coral (on another index: over Dense), paired by question."
     )
     blocks: list[Block] = [Paragraph(text)]
     code = {run.tags.get("engram.code_sha256", "")[:12] for run in report.selection.cells.values()}
@@ -78,12 +88,12 @@ def _table(table: Table, reader: str) -> list[Block]:
     rows = [
         (
             row.label,
-            _shown(row.value),
+            fraction(row.value),
             str(row.value.n) if isinstance(row.value, Estimate) else "",
             row.spread.seeds,
             "" if row.spread.sd is None else f"{row.spread.sd:.3f}",
             "" if row.spread.low is None else f"{row.spread.low:.3f}-{row.spread.high:.3f}",
-            _shown(row.contrast, "+") if row.contrast_is else "",
+            fraction(row.contrast, "+") if row.contrast_is else "",
         )
         for row in table.rows
     ]
@@ -115,14 +125,14 @@ def _published(figures: Sequence[Figure]) -> list[Block]:
     return blocks
 
 
-def _left_out(selection: Selection) -> list[Block]:
-    """Runs by reason, and declared variants, which stand in no row but BM25's tie rule."""
+def _left_out(report: Report) -> list[Block]:
+    """Runs by reason, and declared variants that stand in no row."""
     by_reason: dict[str, list[str]] = defaultdict(list)
-    for run, reason in selection.left_out:
+    for run, reason in report.selection.left_out:
         kind, _, newer = reason.partition(" by ")
         by_reason[kind].append(run.run_id[:8] + (f" by {newer[:8]}" if newer else ""))
-    for key, run in selection.cells.items():
-        if key.variant not in ("", "bm25_ties_newest"):
+    for key, run in report.selection.cells.items():
+        if key.variant and key.variant not in report.shown_variants:
             by_reason[f"variant {key.variant}, in no row here"].append(run.run_id[:8])
     if not by_reason:
         return []
@@ -137,20 +147,22 @@ def _some(ids: Sequence[str]) -> str:
 
 
 def _not_run(report: Report) -> list[Block]:
+    blocks: list[Block] = []
     if not report.tables:
-        return [Heading("Not run", 2), Paragraph("No complete run fits this selection.")]
-    labels = [row.label for row in report.tables[0].rows if _missing(row)]
-    return [Heading("Not run", 2), Bullets(labels)] if labels else []
+        blocks.append(Paragraph("No complete run fits this selection."))
+    labels = [row.label for table in report.tables[:1] for row in table.rows if _missing(row)]
+    labels += [
+        f"{title}: not run ({how})"
+        for title, how in report.sections.items()
+        if isinstance(how, str)
+    ]
+    if labels:
+        blocks.append(Bullets(labels))
+    return [Heading("Not run", 2), *blocks] if blocks else []
 
 
 def _missing(row: Row) -> bool:
     return NOT_RUN in (row.value, row.contrast if row.value == NOT_APPLICABLE else None)
-
-
-def _shown(value: Estimate | str, sign: str = "") -> str:
-    if isinstance(value, str):
-        return value
-    return f"{value.value:{sign}.3f} [{value.low:.3f},{value.high:.3f}]"
 
 
 def _printed(figure: Figure) -> str:

@@ -1,4 +1,7 @@
-"""Coral: a memory of reefs, in which new facts displace old ones."""
+"""Coral: a memory that grows like a reef, so that new facts displace old ones.
+
+Rebuilt from its description; the original code was not at hand.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +12,22 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from engram_hydra.datasets.dataset import Item
-from engram_hydra.memories.coral.polyp import NONE, Polyps
-from engram_hydra.memories.coral.reef import Reef, outlyingness
+from engram_hydra.memories.coral.neighbours import (
+    ExactNeighbours,
+    FoundNeighbours,
+    Neighbours,
+    Rival,
+)
+from engram_hydra.memories.coral.polyp import Polyps
+from engram_hydra.memories.coral.reef import Centroids, Reef
+from engram_hydra.memories.heirs import HeirMemory
+from engram_hydra.memories.index import Index
 from engram_hydra.memories.memory import Embed, Hit
-from engram_hydra.memories.ranking import top_k
-from engram_hydra.memories.vectors import VectorMemory
 
 NEWCOMERS_AT_ONCE = 256
 
 
-class Archipelago(VectorMemory):
+class Archipelago(HeirMemory):
     """Reefs of polyps. Constants and switches are those of ``conf/method/coral.yaml``.
 
     Writing, for each item: *settle* in a reef drawn by affinity, or found one; the *immune response*
@@ -29,6 +37,7 @@ class Archipelago(VectorMemory):
     the calcified, while heirs answer for their ancestors.
     """
 
+    uses_index: ClassVar[bool] = True
     stochastic: ClassVar[bool] = True
 
     def __init__(
@@ -54,21 +63,26 @@ class Archipelago(VectorMemory):
         settling_noise: bool,
         ties: str,
         embed: Embed,
+        index: Index,
         rng: np.random.Generator,
     ) -> None:
-        super().__init__(ties=ties, embed=embed)
+        super().__init__(
+            heirs=heirs,
+            calcified_score=calcified_score if calcification else 1.0,
+            ties=ties,
+            embed=embed,
+            index=index,
+        )
         self.settling_exponent = settling_exponent
         self.founding_affinity = founding_affinity
         self.min_reef_size = min_reef_size
         self.outlier_z = outlier_z
         self.resistance = resistance if resist else 0.0
         self.fixed_cosine = fixed_cosine
-        self.calcified_score = calcified_score if calcification else 1.0
         self.mass_split = mass_split
         self.maintenance_cost = maintenance_cost
         self.lean_cycles = lean_cycles
         self.cycle_every = cycle_every
-        self.heirs = heirs
         self.immune_response = immune_response
         self.feeding = feeding
         self.reef_threshold = reef_threshold
@@ -77,7 +91,11 @@ class Archipelago(VectorMemory):
 
         self.polyps = Polyps()
         self.reefs: list[Reef] = []
-        self.norms: NDArray[np.float64] = np.empty(0)
+        self.neighbours: Neighbours = (
+            ExactNeighbours(self.polyps)
+            if index.exhaustive
+            else FoundNeighbours(self.polyps, index)
+        )
         self.cycles = 0
         self.maintenance_paid = 0.0
         self.did: Counter[str] = Counter()
@@ -86,73 +104,91 @@ class Archipelago(VectorMemory):
     def is_stochastic(cls, constants: Mapping[str, object]) -> bool:
         return bool(constants.get("settling_noise", True))
 
+    @property
+    def living(self) -> NDArray[np.bool_]:
+        return self.polyps.living
+
+    @property
+    def heir(self) -> NDArray[np.intp]:
+        return self.polyps.heir
+
     # Writing
 
-    def write(self, items: Sequence[Item]) -> None:
-        start = len(self.ids)
-        super().write(items)
-        self.polyps.extend(len(items))
-        for first in range(start, len(self.ids), NEWCOMERS_AT_ONCE):
-            last = min(first + NEWCOMERS_AT_ONCE, len(self.ids))
-            cosines = self.vectors[first:last] @ self.vectors[:last].T
-            for newcomer in range(first, last):
-                self._settle(newcomer, cosines[newcomer - first, :newcomer])
-                if self.cycle_every and (newcomer + 1) % self.cycle_every == 0:
-                    self._cycle(newcomer + 1)
+    def _remember(self, vectors: NDArray[np.float32]) -> None:
+        start = self.index.size
+        if start == 0:
+            self.centroids = Centroids(vectors.shape[1])
+        self.polyps.extend(len(vectors))
+        draws = self.rng.random(len(vectors))
+        for offset in range(0, len(vectors), NEWCOMERS_AT_ONCE):
+            part = slice(offset, offset + NEWCOMERS_AT_ONCE)
+            first, self._block = start + offset, vectors[part].astype(np.float64)
+            guess = self._choose(self.centroids.roughly(self._block), draws[part])
+            self.neighbours.arrive(first, self._block, guess)
+            for row, vector in enumerate(self._block):
+                self._settle(first + row, vector, draws[offset + row, None])
+                if self.cycle_every and (first + row + 1) % self.cycle_every == 0:
+                    self._cycle(first + row + 1)
+            self.index.add(vectors[part])
 
-    def _settle(self, newcomer: int, cosines: NDArray[np.float64]) -> None:
-        """Find ``newcomer`` its reef and let the reef answer; ``cosines``: to all earlier polyps."""
-        number = self._choose_reef(cosines, self.rng.random())
+    def _settle(
+        self, newcomer: int, vector: NDArray[np.float64], draw: NDArray[np.float64]
+    ) -> None:
+        """Find ``newcomer`` its reef, and let the reef answer."""
+        affinities = self.centroids.affinities(vector)
+        number = int(self._choose(affinities[None], draw)[0])
         if number == len(self.reefs):
-            self.reefs.append(Reef(self.vectors.shape[1]))
-            self.norms = np.append(self.norms, 0.0)
+            self.reefs.append(Reef(number))
+            self.centroids.found()
+        elif self.settling_noise:
+            self.did["strayed"] += bool(affinities[number] < affinities.max())
         reef = self.reefs[number]
-        rival = self._rival(reef, cosines)
-        contradicts = rival is not None and self._contradicts(reef, rival, cosines)
+        rival = self.neighbours.rival(newcomer, reef)
+        displaced = self._displaced(newcomer, reef, rival)
         self.polyps.reef[newcomer] = number
-        reef.join(newcomer, self.vectors[newcomer], 1.0)
+        reef.join(newcomer)
+        self.centroids.add(number, vector)
+        self.neighbours.settle(newcomer, reef)
+        if displaced is not None:
+            moved = self.polyps.displace(displaced, newcomer, self.mass_split)
+            (old,) = self._vectors_of(np.array([displaced]))
+            self.centroids.add(int(self.polyps.reef[displaced]), -moved * old)
+            self.centroids.add(number, moved * vector)
+            self.did["displacements"] += 1
         if rival is not None:
-            if contradicts:
-                moved = self.polyps.displace(rival, newcomer, self.mass_split)
-                reef.weighted_sum += moved * (self.vectors[newcomer] - self.vectors[rival])
-                self.did["displacements"] += 1
-            self.polyps.dependants[rival] += 1
-        self.norms[number] = reef.norm
+            self.polyps.dependants[rival.position] += 1
 
-    def _choose_reef(self, cosines: NDArray[np.float64], draw: float) -> int:
-        """The number of the reef to settle in, or the next free one where none is near enough."""
-        settled = len(cosines)
-        weights = self.polyps.mass[:settled] * cosines
-        sums = np.bincount(self.polyps.reef[:settled], weights, minlength=len(self.reefs))
-        affinity = np.full(len(self.reefs), -1.0)
-        np.divide(sums, self.norms, out=affinity, where=self.norms > 0)
-        near = np.flatnonzero(affinity >= self.founding_affinity)
-        if len(near) == 0:
-            return len(self.reefs)
-        nearest = int(near[np.argmax(affinity[near])])
-        if not self.settling_noise:
-            return nearest
-        chances = np.cumsum((affinity[near] / affinity[nearest]) ** self.settling_exponent)
-        drawn = np.searchsorted(chances, draw * chances[-1], side="right")
-        chosen = int(near[min(drawn, len(near) - 1)])
-        self.did["strayed"] += chosen != nearest
+    def _choose(
+        self, affinities: NDArray[np.float64], draws: NDArray[np.float64]
+    ) -> NDArray[np.intp]:
+        """The reef that each newcomer settles in; as many as there are where it founds one.
+
+        ``affinities`` to all reefs, shape (n, reefs), and one uniform draw each, shape (n,).
+        """
+        if affinities.shape[1] == 0:
+            return np.zeros(len(draws), dtype=np.intp)
+        best = affinities.max(axis=1)
+        chosen: NDArray[np.intp] = affinities.argmax(axis=1)
+        if self.settling_noise:
+            near = affinities >= self.founding_affinity
+            shares = np.divide(affinities, best[:, None], out=np.zeros_like(affinities), where=near)
+            chances = (shares**self.settling_exponent * near).cumsum(axis=1)
+            total = chances[:, -1]
+            drawn = np.minimum(draws * total, np.nextafter(total, 0))
+            chosen = (chances > drawn[:, None]).argmax(axis=1)
+        chosen[best < self.founding_affinity] = affinities.shape[1]
         return chosen
 
-    def _rival(self, reef: Reef, cosines: NDArray[np.float64]) -> int | None:
-        """The living member nearest to the newcomer, the oldest among equally near ones."""
-        living = reef.members[self.polyps.living[reef.members]]
-        return int(living[np.argmax(cosines[living])]) if len(living) else None
-
-    def _contradicts(self, reef: Reef, rival: int, cosines: NDArray[np.float64]) -> bool:
-        """Whether the immune response fires against ``rival``."""
-        if not self.immune_response or len(reef) < self.min_reef_size:
-            return False
+    def _displaced(self, newcomer: int, reef: Reef, rival: Rival | None) -> int | None:
+        """The polyp that the immune response makes way for ``newcomer``, if it fires."""
+        if rival is None or not self.immune_response or len(reef) < self.min_reef_size:
+            return None
         if not self.reef_threshold:
-            return bool(cosines[rival] > self.fixed_cosine)
-        z = outlyingness(cosines[rival], cosines[reef.members])
-        resisted = self.resistance * self.polyps.dependants[rival]
-        self.did["resisted"] += bool(self.outlier_z < z <= self.outlier_z + resisted)
-        return bool(z > self.outlier_z + resisted)
+            return rival.position if rival.cosine > self.fixed_cosine else None
+        z = self.neighbours.outlyingness(newcomer, reef, rival.cosine)
+        threshold = self.outlier_z + self.resistance * self.polyps.dependants[rival.position]
+        self.did["resisted"] += bool(self.outlier_z < z <= threshold)
+        return rival.position if z > threshold else None
 
     def _cycle(self, settled: int) -> None:
         polyps = self.polyps
@@ -162,34 +198,28 @@ class Archipelago(VectorMemory):
         self.maintenance_paid += paid
         self.did["starved"] += starved
         if paid > 0:
-            for number, reef in enumerate(self.reefs):
-                reef.weighted_sum = polyps.mass[reef.members] @ self.vectors[reef.members]
-                self.norms[number] = reef.norm
+            for reef in self.reefs:
+                members = self._vectors_of(reef.members)
+                masses = polyps.mass[reef.members]
+                self.centroids.put(reef.number, np.einsum("n,nd->d", masses, members))
+
+    def _vectors_of(self, positions: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Vectors of settled polyps, ascending; those of the present block are in no index yet."""
+        indexed = self.index.size
+        cut = int(positions.searchsorted(indexed))
+        parts = [self._block[positions[cut:] - indexed]]
+        if cut:
+            parts.insert(0, self.index.vectors[positions[:cut]].astype(np.float64))
+        return np.concatenate(parts)
 
     # Reading
 
     def read(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
-        if not self.ids:
-            return [[] for _ in queries]
-        polyps = self.polyps
-        end = polyps.chain_ends() if self.heirs else None
-        rankings, fed = [], []
-        for cosine in self.cosines(queries):
-            halved = ~polyps.living & (cosine > 0)
-            scores = np.where(halved, cosine * self.calcified_score, cosine)
-            if end is not None:
-                ancestors = np.flatnonzero((polyps.heir != NONE) & polyps.living[end])
-                np.maximum.at(scores, end[ancestors], cosine[ancestors])
-            best = top_k(scores, k, self.ties, groups=end)
-            rankings.append(self.hits(best, scores))
-            fed.append(best)
-        if self.feeding and fed:
-            polyps.last_fed[np.concatenate(fed)] = self.cycles
+        rankings = super().read(queries, k)
+        if self.feeding:
+            fed = [self.position_of[hit.id] for ranking in rankings for hit in ranking]
+            self.polyps.last_fed[fed] = self.cycles
         return rankings
-
-    def tie_group(self, item_id: str) -> int:
-        position = self.ids.index(item_id)
-        return int(self.polyps.chain_ends()[position]) if self.heirs else position
 
     # What happened
 
@@ -197,14 +227,29 @@ class Archipelago(VectorMemory):
         return {
             "reefs": len(self.reefs),
             "displacements": self.did["displacements"],
-            "calcified": int((~self.polyps.living).sum()),
+            "living": int(self.living.sum()),
+            "calcified": int((~self.living).sum()),
             "starved": self.did["starved"],
             "resisted": self.did["resisted"],
             "strayed": self.did["strayed"],
             "cycles": self.cycles,
             "mass": float(self.polyps.mass.sum()),
             "maintenance_paid": self.maintenance_paid,
+            "rivals_unseen": self.neighbours.unseen,
         }
+
+    def distributions(self) -> Mapping[str, Sequence[float]]:
+        polyps = self.polyps
+        return {
+            "reef_size": [len(reef) for reef in self.reefs],
+            **super().distributions(),
+            "mass": polyps.mass.tolist(),
+            "rings": polyps.rings.tolist(),
+            "dependants": polyps.dependants.tolist(),
+        }
+
+    def table(self) -> Mapping[str, Sequence[object]]:
+        return self.polyps.columns()
 
     def inert(self) -> Sequence[str]:
         """Mechanisms that acted on no polyp so far, each followed by the constants only it uses."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-NONE = -1
+from engram_hydra.memories.heirs import NONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +86,7 @@ class Polyps:
         self.living[starving] = False
         return float(paid.sum()), len(starving)
 
-    def chain_ends(self) -> NDArray[np.intp]:
-        """For each polyp the last of its chain of heirs: itself where it has none.
-
-        A polyp has at most one heir and is heir of at most one, so the end names the chain.
-        """
-        end = np.where(self.heir == NONE, np.arange(len(self)), self.heir)
-        while True:
-            further = end[end]
-            if np.array_equal(further, end):
-                return end
-            end = further
+    def columns(self) -> dict[str, list[object]]:
+        """All polyps as columns by name."""
+        positions = {"position": list(range(len(self)))}
+        return positions | {name: column.tolist() for name, column in vars(self).items()}

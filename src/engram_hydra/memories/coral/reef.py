@@ -1,4 +1,4 @@
-"""A reef: polyps that settled together, and how they answer a newcomer."""
+"""A reef: polyps that settled together; and the centroids by which newcomers choose one."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 
 
 class Reef:
-    """Members (living and calcified, in order of settling) around a mass-weighted centroid."""
+    """Members, living and calcified, in the order of settling."""
 
-    def __init__(self, dim: int) -> None:
-        self.weighted_sum: NDArray[np.float64] = np.zeros(dim)
+    def __init__(self, number: int) -> None:
+        self.number = number
         self._members: NDArray[np.intp] = np.empty(8, dtype=np.intp)
         self._size = 0
 
@@ -22,26 +22,50 @@ class Reef:
         """Positions of the members, shape (n,), ascending."""
         return self._members[: self._size]
 
-    @property
-    def norm(self) -> float:
-        """Length of the mass-weighted sum of the members' vectors."""
-        return float(np.sqrt(self.weighted_sum @ self.weighted_sum))
-
-    def join(self, position: int, vector: NDArray[np.float64], mass: float) -> None:
-        """Take in a newcomer."""
+    def join(self, position: int) -> None:
         if self._size == len(self._members):
             self._members = np.concatenate([self._members, np.empty_like(self._members)])
         self._members[self._size] = position
         self._size += 1
-        self.weighted_sum += mass * vector
 
 
-def outlyingness(to_rival: float, to_members: NDArray[np.float64]) -> float:
-    """How far the cosine to the rival stands out among the cosines to the whole reef, in sd.
+class Centroids:
+    """The mass-weighted sum of each reef's vectors, a row for each reef in order of founding."""
 
-    z = (cosine to the rival - mean) / population sd over all members, shape (n,); minus infinity
-    where all are equal, so that such a reef never answers.
-    """
-    if to_members.min() == to_members.max():
-        return -np.inf
-    return float((to_rival - to_members.mean()) / to_members.std())
+    def __init__(self, dim: int) -> None:
+        self._sums: NDArray[np.float64] = np.zeros((8, dim))
+        self._lengths: NDArray[np.float64] = np.zeros(8)
+        self._size = 0
+
+    def found(self) -> None:
+        """A reef more, without mass yet."""
+        if self._size == len(self._sums):
+            self._sums = np.concatenate([self._sums, np.zeros_like(self._sums)])
+            self._lengths = np.concatenate([self._lengths, np.zeros_like(self._lengths)])
+        self._size += 1
+
+    def add(self, reef: int, weighted: NDArray[np.float64]) -> None:
+        """Add mass x vector, shape (d,), to a reef; negative mass where some is taken away."""
+        self.put(reef, self._sums[reef] + weighted)
+
+    def put(self, reef: int, weighted_sum: NDArray[np.float64]) -> None:
+        self._sums[reef] = weighted_sum
+        self._lengths[reef] = np.sqrt(np.einsum("d,d->", weighted_sum, weighted_sum))
+
+    def affinities(self, vector: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Cosines of ``vector``, shape (d,), to the centroids, shape (reefs,); -1 to one that is zero.
+
+        By einsum, whose sums, unlike those of a linear algebra library, are the same on any number
+        of threads: these products are not exact, as masses lie on no grid.
+        """
+        return self._over_lengths(np.einsum("rd,d->r", self._sums[: self._size], vector))
+
+    def roughly(self, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The same for many vectors, shape (n, d), at once; the last bits may differ."""
+        return self._over_lengths(vectors @ self._sums[: self._size].T)
+
+    def _over_lengths(self, products: NDArray[np.float64]) -> NDArray[np.float64]:
+        lengths = self._lengths[: self._size]
+        affinities = np.full(products.shape, -1.0)
+        np.divide(products, lengths, out=affinities, where=lengths > 0)
+        return affinities

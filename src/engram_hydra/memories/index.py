@@ -1,0 +1,139 @@
+"""Where a memory's vectors lie, and how the nearest ones are found: exactly, or by a graph."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Index(ABC):
+    """Unit vectors in the order they were added, searched by inner product with FAISS.
+
+    FAISS works in float32, so what it finds are proposals: whoever needs exact scores takes the
+    ``vectors`` and computes them. An ``exhaustive`` index proposes the best; any other may miss some.
+    """
+
+    exhaustive: ClassVar[bool]
+    width: int  # the most that a search finds, where it is not exhaustive
+
+    def __init__(self) -> None:
+        self._faiss: Any = None  # a faiss.Index, once there are vectors
+
+    @property
+    def size(self) -> int:
+        """How many vectors it holds."""
+        return 0 if self._faiss is None else int(self._faiss.ntotal)
+
+    @property
+    def dim(self) -> int | None:
+        """Components of a vector; unknown while there is none."""
+        return None if self._faiss is None else int(self._faiss.d)
+
+    @property
+    def vectors(self) -> NDArray[np.float32]:
+        """All vectors, float32 of shape (n, d): a view, good until the next ``add``."""
+        if self._faiss is None:
+            return np.empty((0, 0), np.float32)
+        import faiss
+
+        flat = self._flat(self._faiss)
+        n, d = self.size, self._faiss.d
+        return faiss.rev_swig_ptr(flat.get_xb(), n * d).reshape(n, d)
+
+    def add(self, vectors: NDArray[np.float32]) -> None:
+        """Append ``vectors``, float32 of shape (n, d).
+
+        On one thread: several would link a graph in an order of their own.
+        """
+        if self._faiss is None:
+            self._faiss = self._make(vectors.shape[1])
+        with _one_thread():
+            self._faiss.add(vectors)
+
+    def search(
+        self, queries: NDArray[np.float32], width: int
+    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        """For each query (float32, shape (q, d)) up to ``width`` proposals, best first.
+
+        Returns their inner products and positions, both of shape (q, width); the position is -1
+        where fewer were found.
+        """
+        return self._faiss.search(queries, width)  # type: ignore[no-any-return]
+
+    @abstractmethod
+    def _make(self, dim: int) -> Any:
+        """An empty FAISS index."""
+
+    @abstractmethod
+    def _flat(self, index: Any) -> Any:
+        """The part of it that holds the vectors."""
+
+
+class ExactIndex(Index):
+    """``IndexFlatIP``: every vector is compared."""
+
+    exhaustive: ClassVar[bool] = True
+
+    def _make(self, dim: int) -> Any:
+        import faiss
+
+        return faiss.IndexFlatIP(dim)
+
+    def _flat(self, index: Any) -> Any:
+        return index
+
+
+class HnswIndex(Index):
+    """``IndexHNSWFlat``: a graph of near neighbours, walked greedily.
+
+    Source: Malkov & Yashunin (2018), arXiv:1603.09320. The same vectors added in the same calls
+    under the same seed give the same graph.
+
+    Args:
+        links: neighbours of a node on each level (M), at least 2.
+        ef_construction: how many candidates a new node chooses them from.
+        ef_search: how many candidates a search keeps, and so the most it finds.
+        seed: draws the nodes' levels.
+    """
+
+    exhaustive: ClassVar[bool] = False
+
+    def __init__(
+        self, links: int = 32, ef_construction: int = 40, ef_search: int = 64, seed: int = 0
+    ) -> None:
+        super().__init__()
+        self.links = links
+        self.ef_construction = ef_construction
+        self.width = ef_search
+        self.seed = seed
+
+    def _make(self, dim: int) -> Any:
+        import faiss
+
+        index: Any = faiss.IndexHNSWFlat(dim, self.links, faiss.METRIC_INNER_PRODUCT)
+        index.hnsw.efConstruction = self.ef_construction
+        index.hnsw.efSearch = self.width
+        index.hnsw.rng = faiss.RandomGenerator(self.seed)  # type: ignore[attr-defined]
+        return index
+
+    def _flat(self, index: Any) -> Any:
+        import faiss
+
+        return faiss.downcast_index(index.storage)
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    import faiss
+
+    before = faiss.omp_get_max_threads()
+    faiss.omp_set_num_threads(1)
+    try:
+        yield
+    finally:
+        faiss.omp_set_num_threads(before)

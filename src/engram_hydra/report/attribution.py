@@ -1,0 +1,168 @@
+"""Attribution: what each part of a method earns, from the runs of every combination of its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from engram_hydra.errors import ConfigError
+from engram_hydra.report.coalitions import Coalitions, redundancy
+from engram_hydra.report.document import Block, Bullets, Grid, Heading, Paragraph
+from engram_hydra.report.estimates import Cell, Estimate, points
+from engram_hydra.report.estimator import Estimator
+from engram_hydra.report.section import Entry, Section
+
+MOST_PARTS = 8
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one part earns: fractions of a metric, paired by question."""
+
+    name: str
+    cost: Estimate  # what the whole loses without it
+    alone: Estimate  # what it gains by itself
+    main: Estimate  # what it adds, averaged over the settings of the others
+    share: Estimate  # its Shapley value; the shares add up to the gain
+
+
+@dataclass(frozen=True)
+class Attribution:
+    """The gain of the whole over the null coalition, and how the parts share it; one metric."""
+
+    metric: str
+    gain: Estimate
+    parts: tuple[Part, ...]
+    interactions: dict[tuple[str, str], Estimate]
+    notes: tuple[str, ...]
+
+
+def attribute(
+    estimator: Estimator, coalitions: Sequence[Cell], parts: Sequence[str], metric: str
+) -> Attribution | str:
+    """``coalitions`` are the 2^p cells in the order of ``Coalitions``: part i is on where bit i is set.
+
+    A sentence in its place where the metric can't be paired over all of them. Raises DataError where
+    their runs saw different questions.
+    """
+    values, notes = estimator.paired(coalitions, metric)
+    if isinstance(values, str):
+        return "; ".join(notes) or f"{values}: not every combination logged it"
+    effects = Coalitions(values)
+    estimates = [
+        Part(
+            name,
+            *map(Estimate.of, (effects.cost(i), effects.alone(i), effects.main_effect(i), share)),
+        )
+        for i, (name, share) in enumerate(zip(parts, effects.shares(), strict=True))
+    ]
+    return Attribution(
+        metric,
+        Estimate.of(effects.gain()),
+        tuple(estimates),
+        {
+            (parts[a], parts[b]): Estimate.of(effect)
+            for (a, b), effect in effects.interactions().items()
+        },
+        tuple(notes),
+    )
+
+
+def attribution_section(
+    estimator: Estimator, metrics: Sequence[str], method: str, parts: Mapping[str, str]
+) -> Section | None:
+    """``parts`` gives each part the ablation that switches it off. None if no combination was run.
+
+    Dense's run stands for Coral without heirs and calcification, which equals it.
+
+    Raises ConfigError unless there are one to eight parts, each with an ablation of its own.
+    """
+    if not 1 <= len(parts) <= MOST_PARTS or len({*parts.values()}) < len(parts):
+        raise ConfigError(
+            f"attribution.parts={','.join(parts)} can't be told apart in runs: give 1 to {MOST_PARTS} "
+            "different parts."
+        )
+    names, off = list(parts), list(parts.values())
+    found = {
+        frozenset(cell.ablation.split("+")) - {"none"}: cell
+        for cell in estimator.cells
+        if cell.method == method and not cell.variant and not cell.audit
+    }
+    wanted = [
+        frozenset(off[i] for i in range(len(off)) if not m >> i & 1) for m in range(2 ** len(off))
+    ]
+    if not any(found.get(coalition) for coalition in wanted[:-1]):
+        return None
+    note = ""
+    dense = Cell("dense")
+    if method == "coral" and {"no_heirs", "no_calc"} <= wanted[0] and dense in estimator.cells:
+        if wanted[0] not in found:
+            note = f"{'+'.join(off)} was not run: Dense, which it equals, stands for it."
+        found.setdefault(wanted[0], dense)
+    missing = [_ablation(coalition, off) for coalition in wanted if coalition not in found]
+    blocks: list[Block] = [
+        Heading(f"Attribution: what the parts of {method} earn", 2),
+        Paragraph(
+            f"From all {len(wanted)} combinations of {', '.join(names)}, paired by question, in points. "
+            "Cost: what the whole loses without the part. Alone: what the part gains by itself. Main "
+            "effect: what it adds, averaged over the settings of the others. Share: its Shapley value, "
+            "with two parts the main effect; the shares add up to the gain of the whole over the null, "
+            "where all parts are off."
+        ),
+    ]
+    if missing:
+        entry = Entry(_keys("", "", ""), "not run", notes=[f"missing: {', '.join(missing)}"])
+        blocks.append(Paragraph(f"Not run: {method} with ablation {', '.join(missing)}."))
+        return Section("attribution", blocks, [entry])
+    if note:
+        blocks.append(Paragraph(note))
+    entries = []
+    cells = [found[coalition] for coalition in wanted]
+    for metric in metrics:
+        result = attribute(estimator, cells, names, metric)
+        blocks += _blocks(metric, result)
+        entries += _entries(metric, result)
+    return Section("attribution", blocks, entries)
+
+
+def _ablation(coalition: frozenset[str], off: Sequence[str]) -> str:
+    return "+".join(name for name in off if name in coalition) or "none"
+
+
+def _blocks(metric: str, result: Attribution | str) -> list[Block]:
+    if isinstance(result, str):
+        return [Heading(metric, 3), Paragraph(f"{result}.")]
+    header = ("part", "cost in whole", "alone", "main effect", "share")
+    rows = [(p.name, *map(points, (p.cost, p.alone, p.main, p.share))) for p in result.parts]
+    rows.append(("whole - null", "", "", "", points(result.gain)))
+    rows += [
+        (f"{a} x {b}", "", "", points(effect), "") for (a, b), effect in result.interactions.items()
+    ]
+    notes = [
+        f"{part.name}: {why}" for part in result.parts if (why := redundancy(part.alone, part.cost))
+    ]
+    notes += result.notes
+    blocks: list[Block] = [Heading(f"{metric}, n = {result.gain.n}", 3), Grid(header, rows)]
+    return [*blocks, Bullets(notes)] if notes else blocks
+
+
+def _entries(metric: str, result: Attribution | str) -> list[Entry]:
+    if isinstance(result, str):
+        return [Entry(_keys(metric, "", ""), "n/a", notes=[result])]
+    entries = [Entry(_keys(metric, "whole", "gain"), result.gain, notes=result.notes)]
+    for part in result.parts:
+        why = redundancy(part.alone, part.cost)
+        entries += [
+            Entry(_keys(metric, part.name, "cost"), part.cost),
+            Entry(_keys(metric, part.name, "alone"), part.alone, notes=[why] if why else []),
+            Entry(_keys(metric, part.name, "main effect"), part.main),
+            Entry(_keys(metric, part.name, "share"), part.share),
+        ]
+    return entries + [
+        Entry(_keys(metric, f"{a} x {b}", "interaction"), effect)
+        for (a, b), effect in result.interactions.items()
+    ]
+
+
+def _keys(metric: str, part: str, effect: str) -> dict[str, str]:
+    return {"metric": metric, "part": part, "effect": effect}

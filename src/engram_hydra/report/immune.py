@@ -1,0 +1,102 @@
+"""The immune response: what it displaced, how rightly, and which parts had nothing to do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from statistics import fmean
+
+from engram_hydra.report.cells import Run
+from engram_hydra.report.document import Block, Bullets, Grid, Heading, Paragraph
+from engram_hydra.report.estimates import Cell, Estimate, Spread, fraction
+from engram_hydra.report.estimator import Estimator
+from engram_hydra.report.section import Entry, Section, grouped
+
+RATES = ("immune_precision", "immune_recall")
+DISPLACED = "memory_displacements"
+COUNTS = {
+    DISPLACED: "displacements",
+    "immune_recall_n": "superseded",
+    "memory_reefs": "reefs",
+    "memory_calcified": "calcified",
+}
+
+
+def immune_section(estimator: Estimator, labels: Mapping[Cell, str]) -> Section | None:
+    """A row for each cell that displaces; ``labels`` names cells and says which come first.
+
+    None where no run logged a displacement or a rate.
+    """
+    measured = {
+        cell: runs
+        for cell, runs in estimator.cells.items()
+        if not (cell.variant or cell.audit)
+        and any({*RATES, DISPLACED} & set(run.metrics) for run in runs.values())
+    }
+    if not measured:
+        return None
+    order = [cell for cell in labels if cell in measured]
+    order += [cell for cell in measured if cell not in labels]
+    named = {labels.get(cell, ", ".join(filter(None, cell))): measured[cell] for cell in order}
+    entries = {
+        label: {name: _entry(label, name, runs) for name in (*RATES, *COUNTS)}
+        for label, runs in named.items()
+    }
+    blocks: list[Block] = [
+        Heading("The immune response", 2),
+        Paragraph(
+            "Precision: of the displacements, the share where the new item truly supersedes the old one. "
+            "Recall: of the items truly superseded, the share that was displaced so. Mean over seeds "
+            "with SD and range; one run stands with its 95% interval in their place. Counts are means over "
+            "seeds; superseded: items known to be. This says why an ablation costs what it costs."
+        ),
+        Grid(
+            ("row", "seeds", "precision", "SD", "range", "recall", "SD", "range"),
+            [
+                [label, _seeds(row), *_rate(row[RATES[0]]), *_rate(row[RATES[1]])]
+                for label, row in entries.items()
+            ],
+        ),
+        Grid(
+            ("row", *COUNTS.values()),
+            [[label, *(_count(row[name]) for name in COUNTS)] for label, row in entries.items()],
+        ),
+        Paragraph("Inert, on every seed: what acted on nothing, and the constants only it uses."),
+        Bullets(grouped({label: [_inert(runs)] for label, runs in named.items()})),
+    ]
+    return Section("immune", blocks, [entry for row in entries.values() for entry in row.values()])
+
+
+def _entry(label: str, name: str, runs: Mapping[str, Run]) -> Entry:
+    keys = {"row": label, "what": name}
+    logged = {seed: run.metrics[name] for seed, run in runs.items() if name in run.metrics}
+    if not logged:
+        return Entry(keys, "n/a")
+    spread = Spread.of(logged)
+    if name in RATES and len(logged) == 1:
+        [metrics] = [run.metrics for run in runs.values() if name in run.metrics]
+        low, high, n = (metrics[f"{name}_{end}"] for end in ("ci_low", "ci_high", "n"))
+        return Entry(keys, Estimate(metrics[name], low, high, int(n)), spread)
+    return Entry(keys, fmean(logged.values()), spread)
+
+
+def _seeds(row: Mapping[str, Entry]) -> str:
+    return next((entry.spread.seeds for entry in row.values() if entry.spread.seeds), "")
+
+
+def _rate(entry: Entry) -> tuple[str, str, str]:
+    """Mean, SD and range, or the one value with its interval."""
+    mean, _, interval = fraction(entry.value).partition(" ")
+    if entry.spread.sd is None:
+        return mean, "", interval
+    return mean, f"{entry.spread.sd:.3f}", f"{entry.spread.low:.3f}-{entry.spread.high:.3f}"
+
+
+def _count(entry: Entry) -> str:
+    return f"{entry.value:.1f}" if isinstance(entry.value, float) else "n/a"
+
+
+def _inert(runs: Mapping[str, Run]) -> str:
+    """The parts inert in all runs, in the order of the first."""
+    lists = [run.tags.get("engram.inert", "").split(", ") for run in runs.values()]
+    common = [part for part in lists[0] if part and all(part in other for other in lists)]
+    return ", ".join(common) or "nothing"

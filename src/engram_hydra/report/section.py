@@ -1,0 +1,86 @@
+"""A part of the report besides its tables: what people read, and the numbers behind it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from engram_hydra.report.document import Block
+from engram_hydra.report.estimates import Estimate, Spread
+
+NUMBERS = ("value", "ci_low", "ci_high", "n", "seeds", "sd", "seed_min", "seed_max")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One number of a section; ``keys`` say which, the same ones for all entries of the section.
+
+    ``value`` is a fraction with its interval or a difference of fractions, a plain number, or the
+    word that stands in its place.
+    """
+
+    keys: Mapping[str, str]
+    value: Estimate | float | str
+    spread: Spread = field(default_factory=Spread)
+    notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Section:
+    """``name`` is that of its CSV file, without the ending; ``entries`` holds at least one."""
+
+    name: str
+    blocks: Sequence[Block]
+    entries: Sequence[Entry]
+
+    def to_csv(self, settings: Mapping[str, object]) -> str:
+        """One line per number, in full precision; ``settings`` stand in each line."""
+        fields = (*settings, *self.entries[0].keys, *NUMBERS, "notes")
+        out = io.StringIO()
+        writer = csv.DictWriter(out, fields, restval="", lineterminator="\n")
+        writer.writeheader()
+        for entry in self.entries:
+            spread = entry.spread
+            writer.writerow(
+                {
+                    **settings,
+                    **entry.keys,
+                    **_numbers(entry.value),
+                    "seeds": spread.seeds,
+                    "sd": spread.sd,
+                    "seed_min": spread.low,
+                    "seed_max": spread.high,
+                    "notes": "; ".join(entry.notes),
+                }
+            )
+        return out.getvalue()
+
+    def figures(self) -> Iterator[tuple[str, float]]:
+        """Each number and the ends of its interval, under a name of its own."""
+        for entry in self.entries:
+            slugs = [re.sub(r"[^a-z0-9]+", "_", key.lower()) for key in entry.keys.values() if key]
+            name = ".".join([self.name, *(slug.strip("_") for slug in slugs)])
+            if isinstance(entry.value, Estimate):
+                yield name, entry.value.value
+                yield f"{name}_ci_low", entry.value.low
+                yield f"{name}_ci_high", entry.value.high
+            elif not isinstance(entry.value, str):
+                yield name, entry.value
+
+
+def grouped(notes: Mapping[str, Sequence[str]]) -> list[str]:
+    """Notes by row as lines to read, each note once, with the rows it belongs to."""
+    rows: dict[str, list[str]] = {}
+    for row, of_row in notes.items():
+        for note in dict.fromkeys(of_row):
+            rows.setdefault(note, []).append(row)
+    return [f"{'; '.join(names)}: {note}" for note, names in rows.items()]
+
+
+def _numbers(value: Estimate | float | str) -> dict[str, object]:
+    if not isinstance(value, Estimate):
+        return {"value": value}
+    return {"value": value.value, "ci_low": value.low, "ci_high": value.high, "n": value.n}

@@ -1,0 +1,51 @@
+"""The tags of a run: which one it is, as far as its options tell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from omegaconf import DictConfig
+
+from engram_hydra.declared import declaration
+from engram_hydra.memories.build import memory_class
+from engram_hydra.options import ablation_of
+from engram_hydra.run_key import code_sha256, embedder_of, index_of, method_sha256
+
+
+def identity_tags(cfg: DictConfig, seed: int | None) -> dict[str, str]:
+    """The ``engram.*`` tags that are known before the data are loaded; ``None``: deterministic."""
+    declared = declaration(cfg, seed)
+    tags = {
+        "method": cfg.method.name,
+        "ablation": ablation_of(cfg.method),
+        "dataset": cfg.dataset.name,
+        "seed": "deterministic" if seed is None else str(seed),
+        "embedder": embedder_of(cfg),
+        "index": index_of(cfg),
+        "reader": cfg.reader.name,
+        "k": str(cfg.k),
+        "code_sha256": code_sha256(),
+        "method_sha256": method_sha256(cfg.method),
+        "sweep_id": _sweep_id(),
+        "as_shipped": _word(declared.as_shipped),
+        "variant": declared.variant,
+        "exploratory": _word(declared.exploratory),
+        "oracle": _word(memory_class(cfg.method).sees_conflicts),
+        "audit": _word(cfg.audit.name != "none"),
+    }
+    if cfg.audit.name != "none":
+        tags["audit_rule"] = cfg.audit.name
+    return {f"engram.{name}": value for name, value in tags.items()}
+
+
+def _word(truth: bool) -> str:
+    return str(truth).lower()
+
+
+def _sweep_id() -> str:
+    """The sweep's folder name, the same in every process of it; empty for a single run."""
+    from hydra.core.hydra_config import HydraConfig
+    from hydra.types import RunMode
+
+    hydra = HydraConfig.get()
+    return Path(hydra.sweep.dir).name if hydra.mode is RunMode.MULTIRUN else ""

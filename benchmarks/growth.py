@@ -7,10 +7,11 @@ One process, one thread, 384-wide vectors of the ``synthetic`` generator's vecto
 from __future__ import annotations
 
 import argparse
+from statistics import median
 
 import faiss
 from table import head, line
-from vector_mode import Facts, hnsw, maker, medians, on_one_thread
+from vector_mode import Facts, hnsw, in_turns, maker, on_one_thread
 
 SMALL, LARGE = 20_000, 200_000
 MOST = 1.2
@@ -26,7 +27,7 @@ def main() -> None:
     small, large = Facts(SMALL), Facts(LARGE)
     coral_small = maker("coral", "hnsw", small.embed)
     coral_large = maker("coral", "hnsw", large.embed)
-    taken = medians(
+    times = in_turns(
         rounds,
         {
             "faiss small": lambda: hnsw(small.vectors),
@@ -35,6 +36,7 @@ def main() -> None:
             "coral large": lambda: coral_large().write(large.items),
         },
     )
+    taken = {side: median(seconds) for side, seconds in times.items()}
     ours = taken["coral large"] / taken["coral small"]
     bare = taken["faiss large"] / taken["faiss small"]
     head()

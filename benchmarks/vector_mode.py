@@ -79,10 +79,15 @@ def seconds(act: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def medians(rounds: int, sides: Mapping[str, Callable[[], object]]) -> dict[str, float]:
-    """Each side's median; they take turns, so that a busy spell of the machine hits all alike."""
+def in_turns(rounds: int, sides: Mapping[str, Callable[[], object]]) -> dict[str, list[float]]:
+    """Each side's seconds; they take turns, so that a busy spell of the machine hits all alike."""
     taken: dict[str, list[float]] = {name: [] for name in sides}
     for _ in range(rounds):
         for name, act in sides.items():
             taken[name].append(seconds(act))
-    return {name: median(times) for name, times in taken.items()}
+    return taken
+
+
+def ratio(of: Sequence[float], to: Sequence[float]) -> float:
+    """The median of the rounds' ratios."""
+    return median(a / b for a, b in zip(of, to, strict=True))

@@ -10,6 +10,7 @@ from naive_coral import NaiveCoral
 from vectors_on_grid import TableEmbedder, clustered
 
 from engram_hydra.datasets.dataset import Item
+from engram_hydra.memories.coral import neighbours
 from engram_hydra.memories.coral.archipelago import Archipelago
 from engram_hydra.memories.dense import Dense
 from engram_hydra.memories.heirs import chain_ends
@@ -116,6 +117,41 @@ def test_results_do_not_depend_on_how_writes_are_batched(seed, n, cut):
     parts.write(items(n)[cut:])
     assert whole.read(["0", "0"], n) == parts.read(["0", "0"], n)
     assert whole.polyps.mass.tolist() == parts.polyps.mass.tolist()
+
+
+@pytest.mark.parametrize("dim", [8, 64])
+def test_running_sums_and_the_members_themselves_decide_alike(monkeypatch, dim):
+    """Near a cut the members are asked: here always, there as shipped."""
+    embed = clustered(np.random.default_rng(7), 900, dim=dim)
+    states = []
+    for close in (neighbours.CLOSE, np.inf):
+        monkeypatch.setattr(neighbours, "CLOSE", close)
+        memory = coral(embed, 7, min_reef_size=4)
+        memory.write(items(900))
+        states.append(memory.polyps.columns())
+    assert states[0] == states[1]
+    assert sum(heir >= 0 for heir in states[0]["heir"]) > 100
+
+
+def test_two_rivals_within_a_rounding_error_are_told_apart():
+    """In float32 the younger one may seem nearer; exact products decide."""
+    rng = np.random.default_rng(0)
+    wrong = 0
+    for _ in range(200):
+        vectors = np.repeat(rng.normal(size=(1, 24)), 40, axis=0)
+        vectors[:30] += 1e-6 * rng.normal(size=(30, 24))
+        embed = TableEmbedder(vectors)
+        memory = coral(embed, min_reef_size=2, founding_affinity=0.1, immune_response=False)
+        memory.write(items(30))
+        memory.write([Item("id30", 30, "30")])
+        exact = embed.table[:30].astype(float) @ embed.table[30].astype(float)
+        rough = embed.table[:30] @ embed.table[30]
+        wrong += rough.argmax() != exact.argmax()
+        before = coral(embed, min_reef_size=2, founding_affinity=0.1, immune_response=False)
+        before.write(items(30))
+        changed = memory.polyps.dependants[:30] - before.polyps.dependants
+        assert np.flatnonzero(changed).tolist() == [exact.argmax()]
+    assert wrong > 20  # else float32 would do
 
 
 def test_no_immune_equals_dense_exactly():

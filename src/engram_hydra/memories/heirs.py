@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,8 @@ class HeirMemory(VectorMemory):
         heirs: whether superseded items point to their heirs.
         calcified_score: share of its own score that an item keeps which lives no more, 0 to 1.
     """
+
+    spare: ClassVar[int] = 20  # what is superseded stands among the proposals too
 
     def __init__(
         self,
@@ -63,32 +66,32 @@ class HeirMemory(VectorMemory):
         super().write(items)
         self._ends = None
 
-    def _whole(self, found: NDArray[np.int64]) -> NDArray[np.bool_] | bool:
-        return self.living[found]
+    def _whole(self, found: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Of each chain that ends in a living item, the first one found: its end scores as much."""
+        if not self.heirs:
+            return self.living[found]
+        ends = self.ends[found]
+        order = np.argsort(ends, axis=1, kind="stable")
+        in_order = np.take_along_axis(ends, order, axis=1)
+        first = np.ones(found.shape, dtype=bool)
+        np.put_along_axis(first, order[:, 1:], in_order[:, 1:] != in_order[:, :-1], axis=1)
+        return first & self.living[ends]
 
     def _score(
-        self,
-        queries: NDArray[np.float64],
-        rows: NDArray[np.intp],
-        positions: NDArray[np.intp],
-        cosines: NDArray[np.float64],
+        self, rows: NDArray[np.intp], positions: NDArray[np.intp], cosines: NDArray[np.float64]
     ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
+        """An end that was not found stands with the best of its ancestors: its own cosine is lower."""
+        own = self._own(positions, cosines)
         if not self.heirs:
-            return rows, positions, self._own(positions, cosines)
-        ends = self.ends[positions]
-        pass_on = np.flatnonzero((ends != positions) & self.living[ends])
-        n = len(self.ids)
-        entries, heirs = rows * n + positions, rows[pass_on] * n + ends[pass_on]
-        added = np.setdiff1d(heirs, entries)
-        of_added = np.einsum(
-            "nd,nd->n", self.index.vectors[added % n].astype(np.float64), queries[added // n]
-        )
-        entries = np.concatenate([entries, added])
+            return rows, positions, own
+        n, ends = len(self.ids), self.ends[positions]
+        (heirs,) = np.nonzero((ends != positions) & self.living[ends])
+        entries = np.concatenate([rows * n + positions, rows[heirs] * n + ends[heirs]])
         order = np.argsort(entries)
-        entries = entries[order]
-        scores = self._own(entries % n, np.concatenate([cosines, of_added])[order])
-        np.maximum.at(scores, entries.searchsorted(heirs), cosines[pass_on])
-        return entries // n, entries % n, scores
+        entries, scores = entries[order], np.concatenate([own, cosines[heirs]])[order]
+        begins = np.flatnonzero(np.diff(entries, prepend=-1))
+        entries = entries[begins]
+        return entries // n, entries % n, np.maximum.reduceat(scores, begins)
 
     def _own(
         self, positions: NDArray[np.intp], cosines: NDArray[np.float64]

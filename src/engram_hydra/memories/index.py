@@ -23,6 +23,7 @@ class Index(ABC):
 
     def __init__(self) -> None:
         self._faiss: Any = None  # a faiss.Index, once there are vectors
+        self._view: NDArray[np.float32] | None = None
 
     @property
     def size(self) -> int:
@@ -36,14 +37,14 @@ class Index(ABC):
 
     @property
     def vectors(self) -> NDArray[np.float32]:
-        """All vectors, float32 of shape (n, d): a view, good until the next ``add``."""
-        if self._faiss is None:
-            return np.empty((0, 0), np.float32)
-        import faiss
+        """All vectors, float32 of shape (n, d), of which there must be some: a view, good until ``add``."""
+        if self._view is None:
+            import faiss
 
-        flat = self._flat(self._faiss)
-        n, d = self.size, self._faiss.d
-        return faiss.rev_swig_ptr(flat.get_xb(), n * d).reshape(n, d)
+            codes = self._flat(self._faiss).get_xb()
+            n, d = self.size, self._faiss.d
+            self._view = faiss.rev_swig_ptr(codes, n * d).reshape(n, d)
+        return self._view
 
     def add(self, vectors: NDArray[np.float32]) -> None:
         """Append ``vectors``, float32 of shape (n, d).
@@ -52,6 +53,7 @@ class Index(ABC):
         """
         if self._faiss is None:
             self._faiss = self._make(vectors.shape[1])
+        self._view = None
         with _one_thread():
             self._faiss.add(vectors)
 
@@ -125,6 +127,11 @@ class HnswIndex(Index):
         import faiss
 
         return faiss.downcast_index(index.storage)
+
+
+def rounding(vectors: NDArray[Any]) -> float:
+    """The worst error of a float32 dot product of such unit vectors (n, d), in any order of summing."""
+    return float(vectors.shape[1] * np.finfo(np.float32).eps)
 
 
 @contextmanager

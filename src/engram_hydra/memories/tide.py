@@ -38,10 +38,6 @@ class Tide(VectorMemory):
         return self.ebbed
 
     def _score(
-        self,
-        queries: NDArray[np.float64],
-        rows: NDArray[np.intp],
-        positions: NDArray[np.intp],
-        cosines: NDArray[np.float64],
+        self, rows: NDArray[np.intp], positions: NDArray[np.intp], cosines: NDArray[np.float64]
     ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
         return rows, positions, np.where(cosines > 0, cosines * self.weights[positions], cosines)

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from engram_hydra.datasets.dataset import Item
 from engram_hydra.errors import MethodError
-from engram_hydra.memories.index import ExactIndex, Index
+from engram_hydra.memories.index import ExactIndex, Index, rounding
 from engram_hydra.memories.memory import Embed, Hit, Memory
 from engram_hydra.memories.ranking import rank
 
-QUERIES_AT_ONCE = 64
-SPARE = 20  # proposals beyond k, so that what is superseded or tied seldom calls for more
+QUERIES_AT_ONCE = 256
+ENTRIES_AT_ONCE = 128  # whose vectors fit the processor's cache
 NOT_UNIT = 1e-3
 
 
@@ -34,6 +34,7 @@ class VectorMemory(Memory):
     """
 
     uses_vectors: ClassVar[bool] = True
+    spare: ClassVar[int] = 6  # proposals beyond k, so that a tie at the cut seldom calls for more
 
     def __init__(self, *, ties: str, embed: Embed, index: Index | None = None) -> None:
         self.ties = ties
@@ -91,7 +92,7 @@ class VectorMemory(Memory):
             return [[] for _ in queries]
         vectors = self._vectors(queries)
         if self.index.exhaustive:
-            return self._read_all(vectors, k, k + SPARE)
+            return self._read_all(vectors, k, k + self.spare)
         return self._read_found(vectors, k)
 
     def _read_all(self, queries: NDArray[np.float32], k: int, width: int) -> list[list[Hit]]:
@@ -104,7 +105,7 @@ class VectorMemory(Memory):
         rankings = self._rankings(queries, proposed, found, k)
         if width == len(self.ids):
             return rankings
-        outside = (proposed[:, -1] + _rounding(queries)).tolist()
+        outside = (proposed[:, -1] + rounding(queries)).tolist()
         unsure = [
             row
             for row, ranking in enumerate(rankings)
@@ -179,17 +180,20 @@ class VectorMemory(Memory):
         """
         counted = np.cumsum((proposed > 0) & self._whole(found), axis=1)
         kth = proposed[np.arange(len(found)), np.argmax(counted >= k, axis=1)]
-        bar = np.where(counted[:, -1] >= k, kth - 2 * _rounding(queries), -np.inf)
+        bar = np.where(counted[:, -1] >= k, kth - 2 * rounding(queries), -np.inf)
         return (found >= 0) & (proposed >= bar[:, None])
 
     def _scored(
         self, queries: NDArray[np.float32], rows: NDArray[np.intp], positions: NDArray[np.intp]
     ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
         """Scores of entries, each a query's row and an item's position, shape (m,); perhaps of more."""
-        exact = queries.astype(np.float64)
-        vectors = self.index.vectors[positions].astype(np.float64)
-        cosines = np.einsum("nd,nd->n", vectors, exact[rows])
-        return self._score(exact, rows, positions, cosines)
+        vectors, exact = self.index.vectors, queries.astype(np.float64)
+        cosines = np.empty(len(rows))
+        for start in range(0, len(rows), ENTRIES_AT_ONCE):
+            part = slice(start, start + ENTRIES_AT_ONCE)
+            items = vectors[positions[part]].astype(np.float64)
+            np.einsum("nd,nd->n", items, exact[rows[part]], out=cosines[part])
+        return self._score(rows, positions, cosines)
 
     # What a subclass may say
 
@@ -198,13 +202,9 @@ class VectorMemory(Memory):
         return True
 
     def _score(
-        self,
-        queries: NDArray[np.float64],
-        rows: NDArray[np.intp],
-        positions: NDArray[np.intp],
-        cosines: NDArray[np.float64],
+        self, rows: NDArray[np.intp], positions: NDArray[np.intp], cosines: NDArray[np.float64]
     ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
-        """From the cosines of entries to their scores; may add entries, and order them by position."""
+        """From the cosines of entries, shape (m,), to their scores; may add entries, then by position."""
         return rows, positions, cosines
 
     def _groups(self, positions: NDArray[np.intp]) -> NDArray[np.intp] | None:
@@ -223,8 +223,3 @@ class VectorMemory(Memory):
             kth = np.partition(cosines, len(cosines) - k)[len(cosines) - k]
             recalls.append(min(1.0, float((cosines[positions[positions >= 0]] >= kth).sum() / k)))
         return recalls
-
-
-def _rounding(vectors: NDArray[np.float32]) -> float:
-    """The worst error of a float32 dot product of unit vectors, in any order of summation."""
-    return float(vectors.shape[1] * np.finfo(np.float32).eps)

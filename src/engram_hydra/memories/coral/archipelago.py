@@ -91,11 +91,8 @@ class Archipelago(HeirMemory):
 
         self.polyps = Polyps()
         self.reefs: list[Reef] = []
-        self.neighbours: Neighbours = (
-            ExactNeighbours(self.polyps)
-            if index.exhaustive
-            else FoundNeighbours(self.polyps, index)
-        )
+        compared = ExactNeighbours if index.exhaustive else FoundNeighbours
+        self.neighbours: Neighbours = compared(self.polyps, index)
         self.cycles = 0
         self.maintenance_paid = 0.0
         self.did: Counter[str] = Counter()
@@ -119,24 +116,23 @@ class Archipelago(HeirMemory):
         if start == 0:
             self.centroids = Centroids(vectors.shape[1])
         self.polyps.extend(len(vectors))
-        draws = self.rng.random(len(vectors))
+        draws = self.rng.random(len(vectors)).tolist()
         for offset in range(0, len(vectors), NEWCOMERS_AT_ONCE):
             part = slice(offset, offset + NEWCOMERS_AT_ONCE)
-            first, self._block = start + offset, vectors[part].astype(np.float64)
-            guess = self._choose(self.centroids.roughly(self._block), draws[part])
-            self.neighbours.arrive(first, self._block, guess)
-            for row, vector in enumerate(self._block):
-                self._settle(first + row, vector, draws[offset + row, None])
-                if self.cycle_every and (first + row + 1) % self.cycle_every == 0:
-                    self._cycle(first + row + 1)
+            first, block = start + offset, vectors[part].astype(np.float64)
+            rough = self.centroids.roughly(block)
+            guess = np.array([*map(self._choose, rough, draws[part])])
+            self.neighbours.arrive(first, block, guess)
+            for newcomer, (vector, draw) in enumerate(zip(block, draws[part], strict=True), first):
+                self._settle(newcomer, vector, draw)
+                if self.cycle_every and (newcomer + 1) % self.cycle_every == 0:
+                    self._cycle(newcomer + 1)
             self.index.add(vectors[part])
 
-    def _settle(
-        self, newcomer: int, vector: NDArray[np.float64], draw: NDArray[np.float64]
-    ) -> None:
+    def _settle(self, newcomer: int, vector: NDArray[np.float64], draw: float) -> None:
         """Find ``newcomer`` its reef, and let the reef answer."""
         affinities = self.centroids.affinities(vector)
-        number = int(self._choose(affinities[None], draw)[0])
+        number = self._choose(affinities, draw)
         if number == len(self.reefs):
             self.reefs.append(Reef(number))
             self.centroids.found()
@@ -147,37 +143,34 @@ class Archipelago(HeirMemory):
         displaced = self._displaced(newcomer, reef, rival)
         self.polyps.reef[newcomer] = number
         reef.join(newcomer)
-        self.centroids.add(number, vector)
         self.neighbours.settle(newcomer, reef)
+        mass = 1.0
         if displaced is not None:
             moved = self.polyps.displace(displaced, newcomer, self.mass_split)
-            (old,) = self._vectors_of(np.array([displaced]))
-            self.centroids.add(int(self.polyps.reef[displaced]), -moved * old)
-            self.centroids.add(number, moved * vector)
+            old_reef = int(self.polyps.reef[displaced])
+            (old,) = self.neighbours.vectors(np.array([displaced]))
+            self.centroids.add(old_reef, -moved, old)
+            mass += moved
             self.did["displacements"] += 1
+        self.centroids.add(number, mass, vector)
         if rival is not None:
             self.polyps.dependants[rival.position] += 1
 
-    def _choose(
-        self, affinities: NDArray[np.float64], draws: NDArray[np.float64]
-    ) -> NDArray[np.intp]:
-        """The reef that each newcomer settles in; as many as there are where it founds one.
+    def _choose(self, affinities: NDArray[np.float64], draw: float) -> int:
+        """The reef to settle in by its affinities, shape (reefs,); as many as there are to found one.
 
-        ``affinities`` to all reefs, shape (n, reefs), and one uniform draw each, shape (n,).
+        ``draw`` is uniform in [0, 1).
         """
-        if affinities.shape[1] == 0:
-            return np.zeros(len(draws), dtype=np.intp)
-        best = affinities.max(axis=1)
-        chosen: NDArray[np.intp] = affinities.argmax(axis=1)
-        if self.settling_noise:
-            near = affinities >= self.founding_affinity
-            shares = np.divide(affinities, best[:, None], out=np.zeros_like(affinities), where=near)
-            chances = (shares**self.settling_exponent * near).cumsum(axis=1)
-            total = chances[:, -1]
-            drawn = np.minimum(draws * total, np.nextafter(total, 0))
-            chosen = (chances > drawn[:, None]).argmax(axis=1)
-        chosen[best < self.founding_affinity] = affinities.shape[1]
-        return chosen
+        nearest = int(affinities.argmax()) if len(affinities) else 0
+        if not len(affinities) or affinities[nearest] < self.founding_affinity:
+            return len(affinities)
+        if not self.settling_noise:
+            return nearest
+        near = affinities >= self.founding_affinity
+        shares = np.maximum(affinities, 0) / affinities[nearest]  # at most 1: no power overflows
+        chances = (shares**self.settling_exponent * near).cumsum()
+        drawn = min(draw * chances[-1], np.nextafter(chances[-1], 0))
+        return int(chances.searchsorted(drawn, side="right"))
 
     def _displaced(self, newcomer: int, reef: Reef, rival: Rival | None) -> int | None:
         """The polyp that the immune response makes way for ``newcomer``, if it fires."""
@@ -185,8 +178,9 @@ class Archipelago(HeirMemory):
             return None
         if not self.reef_threshold:
             return rival.position if rival.cosine > self.fixed_cosine else None
-        z = self.neighbours.outlyingness(newcomer, reef, rival.cosine)
-        threshold = self.outlier_z + self.resistance * self.polyps.dependants[rival.position]
+        threshold = self.outlier_z + self.resistance * int(self.polyps.dependants[rival.position])
+        cuts = (self.outlier_z, threshold)
+        z = self.neighbours.outlyingness(newcomer, reef, rival.cosine, cuts)
         self.did["resisted"] += bool(self.outlier_z < z <= threshold)
         return rival.position if z > threshold else None
 
@@ -199,18 +193,9 @@ class Archipelago(HeirMemory):
         self.did["starved"] += starved
         if paid > 0:
             for reef in self.reefs:
-                members = self._vectors_of(reef.members)
+                members = self.neighbours.vectors(reef.members)
                 masses = polyps.mass[reef.members]
                 self.centroids.put(reef.number, np.einsum("n,nd->d", masses, members))
-
-    def _vectors_of(self, positions: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Vectors of settled polyps, ascending; those of the present block are in no index yet."""
-        indexed = self.index.size
-        cut = int(positions.searchsorted(indexed))
-        parts = [self._block[positions[cut:] - indexed]]
-        if cut:
-            parts.insert(0, self.index.vectors[positions[:cut]].astype(np.float64))
-        return np.concatenate(parts)
 
     # Reading
 

@@ -34,38 +34,37 @@ class Centroids:
 
     def __init__(self, dim: int) -> None:
         self._sums: NDArray[np.float64] = np.zeros((8, dim))
-        self._lengths: NDArray[np.float64] = np.zeros(8)
+        self._lengths: NDArray[np.float64] = np.full(8, np.inf)
         self._size = 0
 
     def found(self) -> None:
         """A reef more, without mass yet."""
         if self._size == len(self._sums):
             self._sums = np.concatenate([self._sums, np.zeros_like(self._sums)])
-            self._lengths = np.concatenate([self._lengths, np.zeros_like(self._lengths)])
+            self._lengths = np.concatenate([self._lengths, np.full_like(self._lengths, np.inf)])
         self._size += 1
 
-    def add(self, reef: int, weighted: NDArray[np.float64]) -> None:
-        """Add mass x vector, shape (d,), to a reef; negative mass where some is taken away."""
-        self.put(reef, self._sums[reef] + weighted)
+    def add(self, reef: int, mass: float, vector: NDArray[np.float64]) -> None:
+        """Give a reef ``mass`` at ``vector``, shape (d,), or take it away where it is negative."""
+        self.put(reef, self._sums[reef] + mass * vector)
 
     def put(self, reef: int, weighted_sum: NDArray[np.float64]) -> None:
         self._sums[reef] = weighted_sum
-        self._lengths[reef] = np.sqrt(np.einsum("d,d->", weighted_sum, weighted_sum))
+        length = np.sqrt(np.einsum("d,d->", weighted_sum, weighted_sum))
+        self._lengths[reef] = length or np.inf
 
     def affinities(self, vector: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Cosines of ``vector``, shape (d,), to the centroids, shape (reefs,); -1 to one that is zero.
+        """Cosines of ``vector``, shape (d,), to the centroids, shape (reefs,); 0 to one that is zero.
+
+        A newcomer settles nowhere at 0, which is below every ``founding_affinity``.
 
         By einsum, whose sums, unlike those of a linear algebra library, are the same on any number
         of threads: these products are not exact, as masses lie on no grid.
         """
-        return self._over_lengths(np.einsum("rd,d->r", self._sums[: self._size], vector))
+        products: NDArray[np.float64] = np.einsum("rd,d->r", self._sums[: self._size], vector)
+        return products / self._lengths[: self._size]
 
     def roughly(self, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
         """The same for many vectors, shape (n, d), at once; the last bits may differ."""
-        return self._over_lengths(vectors @ self._sums[: self._size].T)
-
-    def _over_lengths(self, products: NDArray[np.float64]) -> NDArray[np.float64]:
-        lengths = self._lengths[: self._size]
-        affinities = np.full(products.shape, -1.0)
-        np.divide(products, lengths, out=affinities, where=lengths > 0)
-        return affinities
+        products: NDArray[np.float64] = vectors @ self._sums[: self._size].T
+        return products / self._lengths[: self._size]

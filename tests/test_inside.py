@@ -5,9 +5,12 @@ from __future__ import annotations
 import csv
 import io
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from engram_hydra.inside import inside_files
+from engram_hydra.inside import _edges, inside_files
 
 COUNTERS = {"reefs": 2.0, "living": 3.0, "calcified": 1.0, "mass": 4.0}
 DISTRIBUTIONS = {"reef_size": [3, 1], "mass": [1.0, 0.3, 1.7, 1.0], "rings": [0, 0, 0, 0]}
@@ -93,3 +96,41 @@ def test_any_sample_makes_a_panel(sample):
     assert sum(int(count) for *_, count in rows(made["inside/distributions.csv"])[1:]) == len(
         sample
     )
+
+
+def test_values_equal_at_six_digits_are_counted_together():
+    sample = [0.3, 0.1 + 0.2, 0.3000000001, 0.30001]
+    made = files(distributions={"mass": sample})["inside/distributions.csv"]
+    assert rows(made)[1:] == [["mass", "0.3", "3"], ["mass", "0.30001", "1"]]
+
+
+@given(low=st.integers(-50, 50), span=st.integers(1, 5000))
+def test_each_bin_holds_as_many_whole_numbers_as_the_next(low, span):
+    """Else a flat distribution would be drawn as a comb."""
+    values = np.arange(low, low + span + 1, dtype=np.float64)
+    counts, edges = np.histogram(values, bins=_edges(values))
+    assert counts.sum() == len(values)
+    assert len(counts) <= 25
+    assert len(set(counts[:-1].tolist())) <= 1
+    assert counts[-1] <= counts[0]
+    assert (edges % 1 == 0.5).all()
+
+
+def test_a_long_list_of_inert_parts_makes_room_for_itself():
+    none, all_of_them = (
+        image(files(inert=inert)["inside/inside.png"]) for inert in ([], ["maintenance_cost"] * 20)
+    )
+    assert all_of_them.shape[0] > none.shape[0]
+    assert (all_of_them[-400:] == none[-400:]).mean() > 0.99  # the panels below are as they were
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0])
+@pytest.mark.parametrize("count", [0.0, 7.0, 1_234_567.0])
+def test_nothing_runs_off_the_picture(share, count):
+    extreme = {key: value if key.endswith("_n") else share for key, value in IMMUNE.items()}
+    counters = dict.fromkeys(("living", "displacements"), count)
+    for distributions in ({}, {"mass": [1, 2]}):  # each panel stands left once, and right once
+        made = files(counters=counters, distributions=distributions, immune=extreme)
+        drawn = image(made["inside/inside.png"])[..., :3]
+        assert (drawn[:, -2:] == 1).all()
+        assert (drawn[:, :2] == 1).all()

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
 BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#595959"  # Okabe and Ito's, safe for the colour-blind
 COLUMNS = 2
 PANEL = (3.7, 2.3)  # inches
-HEAD = 0.75  # inches, for the title
+HEAD, LINE = 0.65, 0.17  # inches, for the title, and for each line below it
 DPI = 100
-FEW_VALUES = 25
+MOST_BINS = 25
 LABELS = {
     "reef_size": ("members of a reef", "reefs"),
     "heir_chain_length": ("items in a chain of heirs", "chains"),
@@ -54,7 +55,7 @@ def inside_files(
             (
                 (key, f"{value:.6g}", count)
                 for key, sample in distributions.items()
-                for value, count in sorted(Counter(sample).items())
+                for value, count in sorted(Counter(float(f"{v:.6g}") for v in sample).items())
             ),
         )
     if table:
@@ -88,20 +89,21 @@ def _picture(
     if immune:
         panels.append((_intervals, immune))
     rows = max(1, -(-len(panels) // COLUMNS))
-    width, height = COLUMNS * PANEL[0], HEAD + rows * PANEL[1]
+    words = textwrap.wrap(f"Inert: {', '.join(inert) or 'nothing'}", 100)
+    head = HEAD + LINE * len(words)
+    width, height = COLUMNS * PANEL[0], head + rows * PANEL[1]
     figure = Figure(figsize=(width, height), dpi=DPI)
     canvas = FigureCanvasAgg(figure)
     figure.subplots_adjust(
         left=0.75 / width,
         right=1 - 0.15 / width,
-        top=1 - (HEAD + 0.25) / height,
+        top=1 - head / height,
         bottom=0.5 / height,
-        wspace=0.36,
+        wspace=0.46,
         hspace=0.45,
     )
     figure.text(0.02, 1 - 0.12 / height, name, size=12, weight="bold", va="top")
-    words = textwrap.fill(f"Inert: {', '.join(inert) or 'nothing'}", 100)
-    figure.text(0.02, 1 - 0.4 / height, words, size=9, color=GREY, va="top")
+    figure.text(0.02, 1 - 0.4 / height, "\n".join(words), size=9, color=GREY, va="top")
     for number, (draw, *what) in enumerate(panels, start=1):
         axes = figure.add_subplot(rows, COLUMNS, number)
         axes.spines[["top", "right"]].set_visible(False)
@@ -122,19 +124,14 @@ def _histogram(axes: Axes, name: str, sample: Sequence[float]) -> None:
         axes.text(0.5, 0.5, words, ha="center", transform=axes.transAxes, color=GREY)
         axes.set(xticks=[], yticks=[])
         return
-    whole = bool((values == np.rint(values)).all())
-    if whole and np.ptp(values) < FEW_VALUES:
-        bins = np.arange(values.min() - 0.5, values.max() + 1)
-    else:
-        bins = np.histogram_bin_edges(values, bins=FEW_VALUES)
-    counts, edges = np.histogram(values, bins=bins)
+    counts, edges = np.histogram(values, bins=_edges(values))
     axes.stairs(counts, edges, fill=True, color=BLUE)
     if counts.max() > 20 * counts[counts > 0].min():  # a tail that a plain axis would hide
         axes.set_yscale("symlog", linthresh=1)
         axes.set_ylim(bottom=0)
     else:
         axes.locator_params(axis="y", integer=True)
-    axes.locator_params(axis="x", integer=whole)
+    axes.locator_params(axis="x", integer=_whole(values))
     axes.set_title(
         f"n {len(values):,}, median {np.median(values):.4g}, max {values.max():.4g}",
         size=9,
@@ -143,12 +140,28 @@ def _histogram(axes: Axes, name: str, sample: Sequence[float]) -> None:
     )
 
 
+def _whole(values: NDArray[np.float64]) -> bool:
+    return bool((values == np.rint(values)).all())
+
+
+def _edges(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Bins of equal width; among whole numbers of equally many, lest the drawing show a comb."""
+    if not _whole(values):
+        return np.histogram_bin_edges(values, bins=MOST_BINS)
+    low, numbers = values.min(), np.ptp(values) + 1
+    each = np.ceil(numbers / MOST_BINS)
+    edges: NDArray[np.float64] = low - 0.5 + each * np.arange(np.ceil(numbers / each) + 1)
+    return edges
+
+
 def _bars(axes: Axes, counted: Mapping[str, float]) -> None:
     names, values = list(counted)[::-1], list(counted.values())[::-1]
     bars = axes.barh(names, values, color=BLUE)
     axes.bar_label(bars, [f" {value:,.0f}" for value in values], size=9)
     axes.set_xlabel("items", size=10)
-    axes.margins(x=0.15)
+    axes.locator_params(axis="x", nbins=4, integer=True)
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.set_xlim(0, 1.35 * max(1, *values))  # room for the figures
 
 
 def _intervals(axes: Axes, immune: Mapping[str, float]) -> None:
@@ -158,8 +171,8 @@ def _intervals(axes: Axes, immune: Mapping[str, float]) -> None:
         axes.plot([low, high], [row, row], color=ORANGE, linewidth=2)
         axes.plot([immune[key]], [row], "o", color=ORANGE, markersize=7)
         axes.annotate(
-            f"{immune[key]:.3f}  (n {immune[f'{key}_n']:,.0f})",
-            (immune[key], row),
+            f"{immune[key]:.3f} [{low:.3f}, {high:.3f}], n {immune[f'{key}_n']:,.0f}",
+            (0.5, row),
             xytext=(0, 9),
             textcoords="offset points",
             ha="center",

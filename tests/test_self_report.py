@@ -39,10 +39,14 @@ class Telling(Silent):
     def table(self):
         return self.answers.get("table", {})
 
+    def inert(self):
+        return ()
+
 
 def test_a_silent_memory_says_nothing():
     report = self_report(Silent(), (), ITEMS)
-    assert (report.inert, report.counters, report.distributions, report.table) == ([], {}, {}, {})
+    assert (report.counters, report.distributions, report.table) == ({}, {}, {})
+    assert report.inert is None  # which is not: everything acted
     assert report.displacements is None  # which is not: it displaced nothing
     assert self_report(Telling(), (), ITEMS).displacements == set()
 
@@ -66,6 +70,14 @@ def test_ids_become_positions_and_numbers_plain_ones():
 @pytest.mark.parametrize(
     ("answers", "words"),
     [
+        (
+            {"displacements": [("id2", "id1")]},
+            "displacements() holds ('id2', 'id1'), whose old item was not written before the new one",
+        ),
+        (
+            {"displacements": [("id2", "id2")]},
+            "displacements() holds ('id2', 'id2'), whose old item was not written before the new one",
+        ),
         ({"counters": {"a": float("nan")}}, "counters() gives a the value nan, which is no finite"),
         ({"counters": {"a": 10**400}}, "counters() gives a the value 1000"),
         ({"counters": {"a": "many"}}, "counters() gives a the value 'many', which is no finite"),

@@ -20,6 +20,7 @@ from engram_hydra.conf_dir import conf_dir
 from engram_hydra.errors import ConfigError, EngramError, MethodError
 
 USAGE_ERROR = 2
+INTERRUPTED = 130  # as a shell has it
 NOT_A_NAME = "Config group override must be"  # how Hydra's bare ValueError for method=3 begins
 
 
@@ -48,6 +49,8 @@ def hydra_command(task: Callable[[DictConfig], Any], config_name: str) -> None:
         hydra.main(version_base="1.3", config_path=conf_dir(), config_name=config_name)(job)()
         if failures:
             raise failures[0]
+    except KeyboardInterrupt:  # a run that was under way has been marked and has its traceback
+        sys.exit(_say("stopped.", INTERRUPTED))
     except BrokenPipeError:  # whoever read the output, such as head, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)

@@ -34,7 +34,7 @@ def inside_files(
     distributions: Mapping[str, Sequence[float]],
     table: Mapping[str, Sequence[object]],
     immune: Mapping[str, float],
-    inert: Sequence[str],
+    inert: Sequence[str] | None,
 ) -> dict[str, str | bytes]:
     """The files that show a memory from inside, by name; none if it shows nothing but counters.
 
@@ -76,7 +76,7 @@ def _picture(
     counters: Mapping[str, float],
     distributions: Mapping[str, Sequence[float]],
     immune: Mapping[str, float],
-    inert: Sequence[str],
+    inert: Sequence[str] | None,
 ) -> bytes:
     """A PNG of small panels, the same bytes for the same figures."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -89,7 +89,8 @@ def _picture(
     if immune:
         panels.append((_intervals, immune))
     rows = max(1, -(-len(panels) // COLUMNS))
-    words = textwrap.wrap(f"Inert: {', '.join(inert) or 'nothing'}", 100)
+    acted = "not reported" if inert is None else ", ".join(inert) or "nothing"
+    words = textwrap.wrap(f"Inert: {acted}", 100)
     head = HEAD + LINE * len(words)
     width, height = COLUMNS * PANEL[0], head + rows * PANEL[1]
     figure = Figure(figsize=(width, height), dpi=DPI)

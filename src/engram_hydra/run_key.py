@@ -81,12 +81,14 @@ def code_sha256() -> str:
     return digest.hexdigest()
 
 
-def run_name(cfg: DictConfig) -> str:
-    """``coral/no_heirs/fc_mh_6k/seed3``, and any index or audit that is not the usual: for people."""
+def run_name(cfg: DictConfig, variant: str = "") -> str:
+    """``coral/no_heirs/fc_mh_6k/seed3``, and what is not as usual (variant, index, audit): for people."""
     seed = seed_of(cfg)
     parts = [cfg.method.name, ablation_of(cfg.method), cfg.dataset.name]
     parts.append("deterministic" if seed is None else f"seed{seed}")
-    if is_approximate(cfg):
+    if variant:
+        parts.append(variant)
+    elif is_approximate(cfg):
         parts.append(cfg.index.name)
     if cfg.audit.name != "none":
         parts.append(f"audit_{cfg.audit.name}")

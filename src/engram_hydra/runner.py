@@ -52,7 +52,9 @@ def run(cfg: DictConfig) -> str:
     )
     store = Store.of(cfg.tracking)
     tags |= _same_run(cfg, data, tags["engram.code_sha256"], store)
-    name = run_name(cfg)
+    name = run_name(cfg, tags["engram.variant"])
+    if tags["engram.exploratory"] == "true":
+        log.info("exploratory, so in no table: its values or its seed are not declared ones")
 
     with store.run(name, tags, _params(cfg)) as record:
         store.log_dataset(record.run_id, data)
@@ -144,7 +146,8 @@ def _index_recall(cfg: DictConfig, data: Dataset, memory: Memory) -> dict[str, l
 
 def _look_inside(name: str, data: Dataset, report: SelfReport, record: Record) -> None:
     """Log what the memory says of itself, held against the conflicts where they are known."""
-    record.tags["engram.inert"] = ", ".join(report.inert)
+    if report.inert is not None:
+        record.tags["engram.inert"] = ", ".join(report.inert)
     record.metrics |= {f"memory_{key}": value for key, value in report.counters.items()}
     immune: dict[str, float] = {}
     if report.displacements is not None and data.superseded_by:

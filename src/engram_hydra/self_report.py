@@ -20,12 +20,12 @@ T = TypeVar("T")
 class SelfReport:
     """A memory's look inside.
 
-    ``displacements`` are (old, new) positions, ``None`` of a method that does not decide what is
-    superseded. ``distributions`` holds a sample under each name, and ``table`` a column for each
-    property of its items.
+    ``inert`` is ``None`` of a method that does not say, and ``displacements``, (old, new) positions, of
+    one that does not decide what is superseded. ``distributions`` holds a sample under each name, and
+    ``table`` a column for each property of its items.
     """
 
-    inert: list[str]
+    inert: list[str] | None
     counters: dict[str, float]
     displacements: set[tuple[int, int]] | None
     distributions: dict[str, list[float]]
@@ -39,7 +39,7 @@ def self_report(memory: Memory, inert: Sequence[str], items: Sequence[Item]) -> 
     number that is not finite, a name that fits into no table, or columns of several lengths.
     """
     return SelfReport(
-        inert=list(inert),
+        inert=None if type(memory).inert is Memory.inert else list(inert),
         counters={
             name: _number("counters", name, value)
             for name, value in _named("counters", memory.counters())
@@ -68,7 +68,13 @@ def _displacements(memory: Memory, items: Sequence[Item]) -> set[tuple[int, int]
             raise MethodError(
                 f"displacements() names the id {unknown[0]!r}, which was never written."
             )
-        found.add((position[pair[0]], position[pair[1]]))
+        old, new = (position[item_id] for item_id in pair)
+        if old >= new:
+            raise MethodError(
+                f"displacements() holds {pair!r}, whose old item was not written before the new one:"
+                " each must be a pair of an old and a new id."
+            )
+        found.add((old, new))
     return found
 
 

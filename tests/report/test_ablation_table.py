@@ -323,14 +323,16 @@ def test_another_index_has_rows_with_a_dense_twin(make_run: Make) -> None:
     alone = rows([*plain, *coral])
     assert list(alone)[-2:] == ["Coral, index hnsw", "Dense, index hnsw"]
     assert alone["Dense, index hnsw"].value == alone["Coral, index hnsw"].contrast == "not run"
-    assert "dense, index_hnsw not run" in alone["Coral, index hnsw"].notes
+    assert "full not run" in alone["Coral, index hnsw"].notes
 
     twins = [make_run("dense", seed=s, columns={M: [1, 0]}, **hnsw) for s in (0, 1)]
     mine = make_run("mine", "no_x", columns={M: [0, 0]}, **hnsw)
-    table = rows([*plain, *coral, *twins, mine])
+    exact = make_run("mine", "no_x", columns={M: [1, 0]})
+    whole = [make_run(seed=s, columns={M: [0, 1]}) for s in (0, 1)]
+    table = rows([*plain, *coral, *twins, mine, exact, *whole])
     row = table["Coral, index hnsw"]
     assert row.contrast == Estimate(0.5, 0, 1, 2)
-    assert row.contrast_is == "coral, index_hnsw - dense, index_hnsw"
+    assert table["Dense, index hnsw"].contrast == Estimate(-0.5, -1, 0, 2)
     # The mean of 1 and 0.5 over questions; both seeds say so.
     assert "index_recall_at_10 0.750 [0.500,1.000]" in row.notes
     assert list(table)[-3:] == [*list(alone)[-2:], "mine, no_x, index hnsw"]

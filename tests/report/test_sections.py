@@ -40,7 +40,7 @@ def test_what_was_not_run_says_how_to_get_it(
     assert found == {
         "Immune response": command.format("ablations"),
         "Attribution": command.format("factorial"),
-        "Sensitivity": command.format("sensitivity"),
+        "Sensitivity": command.format("sensitivity") + ", beside its anchors: +experiment=anchors",
         "Audit": command.format("audit"),
     }
 

@@ -125,17 +125,24 @@ def _others(estimator: Estimator) -> list[_Line]:
 
 
 def _on_hnsw(estimator: Estimator) -> list[_Line]:
-    """Rows for the cells on an approximate index, each against its Dense twin on the same."""
+    """Rows for the cells on an approximate index, Coral's beside its Dense twin, each against exact."""
     found = {cell for cell in estimator.cells if cell.variant == HNSW and not cell.audit}
     if not found:
         return []
     coral, dense = CORAL._replace(variant=HNSW), Cell("dense", variant=HNSW)
     others = [
-        _Line(f"{_method(cell._replace(variant=''))}, index hnsw", cell, (cell, dense))
+        _Line(f"{_method(_exact(cell))}, index hnsw", cell, (cell, _exact(cell)))
         for cell in sorted(found - {coral, dense})
     ]
-    twins = [_Line("Coral, index hnsw", coral, (coral, dense)), _Line("Dense, index hnsw", dense)]
+    twins = [
+        _Line("Coral, index hnsw", coral, (coral, _exact(coral))),
+        _Line("Dense, index hnsw", dense, (dense, _exact(dense))),
+    ]
     return [*twins, *others]
+
+
+def _exact(cell: Cell) -> Cell:
+    return cell._replace(variant="")
 
 
 def _row(estimator: Estimator, line: _Line, metric: str) -> Row:

@@ -68,7 +68,13 @@ def immune_section(estimator: Estimator, labels: Mapping[Cell, str]) -> Section 
 
 def _entry(label: str, name: str, runs: Mapping[str, Run]) -> Entry:
     keys = {"row": label, "what": name}
-    logged = {seed: run.metrics[name] for seed, run in runs.items() if name in run.metrics}
+    # What a method displaced is counted in its pairs; without known conflicts, by its own counter.
+    sources = ("immune_precision_n", name) if name == DISPLACED else (name,)
+    logged = {
+        seed: next(run.metrics[source] for source in sources if source in run.metrics)
+        for seed, run in runs.items()
+        if set(sources) & set(run.metrics)
+    }
     if not logged:
         return Entry(keys, "n/a")
     spread = Spread.of(logged)
@@ -99,4 +105,5 @@ def _inert(runs: Mapping[str, Run]) -> str:
     """The parts inert in all runs, in the order of the first."""
     lists = [run.tags.get("engram.inert", "").split(", ") for run in runs.values()]
     common = [part for part in lists[0] if part and all(part in other for other in lists)]
-    return ", ".join(common) or "nothing"
+    reported = any("engram.inert" in run.tags for run in runs.values())
+    return ", ".join(common) or ("nothing" if reported else "not reported")

@@ -56,7 +56,7 @@ def _settings(report: Report) -> list[Block]:
         f"k = {report.k}, reader {report.reader}, embedder {report.embedder}, "
         f"data {' '.join(sorted(hashes)) or '(no run)'}. Fractions with 95% intervals in brackets; "
         "SD and range over the seeds. The last column is a part's cost (full - without it), its gain "
-        "alone, or what a row has over Coral (on another index: over Dense), paired by question."
+        "alone, or what a row has over Coral (on another index: over itself, exact), paired by question."
     )
     blocks: list[Block] = [Paragraph(text)]
     code = {run.tags.get("engram.code_sha256", "")[:12] for run in report.selection.cells.values()}

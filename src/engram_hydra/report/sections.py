@@ -43,7 +43,7 @@ def sections(
         "Attribution": attribution_section(estimator, logged, method, off)
         or (experiment("factorial") if method == "coral" else combinations),
         "Sensitivity": sensitivity_section(estimator, metric, declared)
-        or experiment("sensitivity"),
+        or f"{experiment('sensitivity')}, beside its anchors: +experiment=anchors",
         "Audit": audit_section(estimator, audited) or experiment("audit"),
     }
 

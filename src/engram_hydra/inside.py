@@ -130,9 +130,11 @@ def _histogram(axes: Axes, name: str, sample: Sequence[float]) -> None:
     if counts.max() > 20 * counts[counts > 0].min():  # a tail that a plain axis would hide
         axes.set_yscale("symlog", linthresh=1)
         axes.set_ylim(bottom=0)
+        axes.yaxis.set_major_formatter("{x:,.0f}")  # plain, and drawn faster than powers
+        axes.minorticks_off()
     else:
-        axes.locator_params(axis="y", integer=True)
-    axes.locator_params(axis="x", integer=_whole(values))
+        axes.locator_params(axis="y", nbins=4, integer=True)
+    axes.locator_params(axis="x", nbins=6, integer=_whole(values))
     axes.set_title(
         f"n {len(values):,}, median {np.median(values):.4g}, max {values.max():.4g}",
         size=9,

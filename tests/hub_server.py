@@ -10,7 +10,9 @@ import hashlib
 import json
 import os
 import socket
+import struct
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,16 +25,23 @@ from urllib.parse import unquote, urlsplit
 Fault = Literal[
     "none",
     "server_error",  # every answer is a 500
+    "rate_limited",  # every answer is a 429
     "wrong_bytes",  # a file's last byte is another one, its size and ETag are right
-    "truncated",  # the connection drops at half of the file, each time
+    "truncated",  # the connection ends at half of the file, each time
+    "reset",  # the connection is reset at half of the file, each time
+    "stalled",  # half of the file comes, and then nothing for STALL seconds
+    "slow",  # the file comes in drops, with pauses, but whole
 ]
+
+STALL = 3.0
+DROPS = 20
 
 
 @dataclass(frozen=True)
 class HubRepo:
     """One commit of one repository: ``files`` maps paths in it to their bytes or to a local file."""
 
-    kind: Literal["model", "dataset"]
+    kind: Literal["model", "dataset", "github"]
     name: str
     revision: str
     files: Mapping[str, bytes | Path]
@@ -45,8 +54,11 @@ class HubRepo:
 class HubServer:
     """Serves ``repos`` at ``url`` while its ``with`` block lasts; what was asked stands in ``requests``.
 
-    Anything else is a 404 with the hub's error code for it. ``fault`` may be set at any time.
+    Anything else is a 404 with the hub's error code for it. ``fault`` may be set at any time; it
+    strikes ``strikes`` more times, or always. A GitHub repository is served as its raw files are.
     """
+
+    strikes: int | None = None
 
     def __init__(self, *repos: HubRepo, fault: Fault = "none") -> None:
         self.repos = repos
@@ -115,15 +127,19 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer(self) -> None:
         self.hub.requests.append(f"{self.command} {self.path}")
-        if self.hub.fault == "server_error":
+        if self._struck("server_error"):
             self._send(500, b"")
+            return
+        if self._struck("rate_limited"):
+            self._send(429, b"", {"Retry-After": "7200"})
             return
         path = unquote(urlsplit(self.path).path)
         repo = next((r for r in self.hub.repos if f"/{_address(r)}/" in path), None)
         if repo is None:
             self._send(404, b"", {"X-Error-Code": "RepoNotFound"})
             return
-        verb, _, rest = path.partition(f"/{_address(repo)}/")[2].partition("/")
+        rest = path.partition(f"/{_address(repo)}/")[2]
+        verb, _, rest = ("resolve", "", rest) if repo.kind == "github" else rest.partition("/")
         revision, _, name = rest.partition("/")
         if revision != repo.revision:
             self._send(404, b"", {"X-Error-Code": "RevisionNotFound"})
@@ -142,14 +158,24 @@ class _Handler(BaseHTTPRequestHandler):
         body = repo.read(name)
         etag = hashlib.sha256(body).hexdigest()
         headers = {"X-Repo-Commit": repo.revision, "ETag": f'"{etag}"', "Accept-Ranges": "bytes"}
-        if self.hub.fault == "wrong_bytes":
+        if self._struck("wrong_bytes"):
             body = body[:-1] + bytes([body[-1] ^ 1])
         start = 0
         if asked := self.headers.get("Range"):
             start = int(asked.removeprefix("bytes=").partition("-")[0])
             headers["Content-Range"] = f"bytes {start}-{len(body) - 1}/{len(body)}"
-        drop_at = len(body) // 2 if self.hub.fault == "truncated" else len(body)
-        self._send(206 if asked else 200, body[start:], headers, sent=max(drop_at - start, 0))
+        sent = len(body) - start
+        if self.command == "GET" and any(map(self._struck, ("truncated", "reset", "stalled"))):
+            sent = max(len(body) // 2 - start, 0)
+        self._send(206 if asked else 200, body[start:], headers, sent=sent)
+
+    def _struck(self, fault: Fault) -> bool:
+        """Is ``fault`` the hub's, and does it still strike?"""
+        if self.hub.fault != fault or self.hub.strikes == 0:
+            return False
+        if self.hub.strikes is not None:
+            self.hub.strikes -= 1
+        return True
 
     def _send_json(self, value: object) -> None:
         self._send(200, json.dumps(value).encode(), {"Content-Type": "application/json"})
@@ -167,9 +193,26 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(header, value)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        if self.command == "GET":
-            self.wfile.write(body[:sent])
-            self.close_connection = sent is not None and sent < len(body)
+        if self.command != "GET":
+            return
+        if self.hub.fault == "slow":
+            size = len(body) // DROPS + 1
+            for start in range(0, len(body), size):
+                self.wfile.write(body[start : start + size])
+                time.sleep(0.05)
+            return
+        self.wfile.write(body[:sent])
+        if sent is None or sent == len(body):
+            return
+        self.close_connection = True
+        if self.hub.fault == "stalled":
+            time.sleep(STALL)
+        if self.hub.fault == "reset":
+            time.sleep(0.1)  # else what was sent may be lost as well
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            self.rfile.close()
+            self.wfile.close()
+            self.connection.close()
 
 
 def _address(repo: HubRepo) -> str:

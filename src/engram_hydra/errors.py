@@ -21,6 +21,10 @@ class ModelError(EngramError):
     """An embedding model that can't be had, or whose weights are not the pinned ones."""
 
 
+class ReaderError(EngramError):
+    """An answer of a language model that can't be had, after all retries or because none would help."""
+
+
 class MethodError(EngramError):
     """A memory that broke the rules every method obeys (equal k, known ids, order, frozen reads)."""
 

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 import logging
+import time
+from functools import partial
+from pathlib import Path
 from types import ModuleType
+
+log = logging.getLogger(__name__)
+
+PAUSES = (1.0, 4.0)  # seconds between the tries of a download
+PASSING = {408, 429, 500, 502, 503, 504}  # the answers after which the client asks again
 
 
 def hub_client(wanted: object) -> ModuleType:
@@ -16,5 +24,67 @@ def hub_client(wanted: object) -> ModuleType:
     from huggingface_hub.utils import logging as hub_logging
 
     hub_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
-    logging.getLogger(__name__).info("asking the hub for %s", wanted)
+    log.info("asking the hub for %s", wanted)
     return huggingface_hub
+
+
+def reach_hub(url: str) -> None:
+    """Ask once for the head of ``url``; raises the client's error where no answer or a refusal comes.
+
+    The client itself repeats a question that found no network five times, which takes 23 seconds.
+    Where an answer says that the trouble will pass, this returns, and the client may try again.
+    """
+    from huggingface_hub import get_hf_file_metadata
+    from huggingface_hub.errors import HfHubHTTPError
+
+    try:
+        get_hf_file_metadata(url)
+    except HfHubHTTPError as error:
+        if getattr(error.response, "status_code", None) not in PASSING:
+            raise
+        log.warning("the hub is in trouble (%s), asking again", first_line(error))
+
+
+def cached_file(repo: str, revision: str, path: str) -> Path | None:
+    """Where the client's cache has a file of a hub data set, if it has it; nothing is asked."""
+    from huggingface_hub import try_to_load_from_cache
+
+    found = try_to_load_from_cache(repo, path, revision=revision, repo_type="dataset")
+    return Path(found) if isinstance(found, str) else None
+
+
+def download_file(repo: str, revision: str, path: str, *, anew: bool) -> Path:
+    """A file of a hub data set in the client's cache, downloaded unless it is there.
+
+    ``anew`` replaces what is there, in one step, so that other processes always find a whole file.
+    Whatever the client raises comes through: its errors have no base in common.
+    """
+    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+
+    client = hub_client(f"{path} of {repo}")
+    reach_hub(client.hf_hub_url(repo, path, repo_type="dataset", revision=revision))
+    download = partial(
+        client.hf_hub_download,
+        repo,
+        path,
+        repo_type="dataset",
+        revision=revision,
+        force_download=anew,
+    )
+    for pause in PAUSES:
+        try:
+            return Path(download())
+        except (HfHubHTTPError, LocalEntryNotFoundError):
+            raise  # the client has asked again by itself
+        except Exception as error:  # a connection that broke off within the file
+            if getattr(error, "errno", None):
+                raise  # of this machine, such as a full disk
+            log.warning("%s broke off (%s), downloading it again", path, first_line(error))
+        time.sleep(pause)
+    return Path(download())
+
+
+def first_line(error: BaseException) -> str:
+    """An error's type and the first line of what it says."""
+    text = str(error).strip().partition("\n")[0].rstrip(".: ")
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__

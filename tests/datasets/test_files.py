@@ -5,13 +5,22 @@ from __future__ import annotations
 import hashlib
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from engram_hydra.datasets.files import HubAddress, PinnedFile, locate
+from engram_hydra.datasets.files import (
+    HubAddress,
+    PinnedFile,
+    data_folder,
+    locate,
+    pinned_files,
+    present,
+)
 from engram_hydra.errors import DataError
+from engram_hydra.github import GitHubAddress
 
 from hub_server import Fault, HubRepo, HubServer, environment, refusing
 
@@ -67,14 +76,56 @@ def test_without_a_folder_the_message_says_how_to_name_one() -> None:
         locate(None, pin("ledger.bin", CONTENT))
 
 
+def test_a_file_of_another_size_is_refused_by_its_size(tmp_path: Path) -> None:
+    (tmp_path / "ledger.bin").write_bytes(CONTENT[:-1])
+    with pytest.raises(DataError, match=r"has 119,999 bytes where 120,000 are pinned"):
+        locate(tmp_path, PinnedFile("ledger.bin", pin("", CONTENT).sha256, size=len(CONTENT)))
+
+
+def test_a_file_whose_hash_nobody_knows_is_taken_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "ledger.bin").write_bytes(CONTENT)
+    assert locate(tmp_path, PinnedFile("ledger.bin", None)) == tmp_path / "ledger.bin"
+
+
+def test_what_is_absent_is_not_present(tmp_path: Path) -> None:
+    assert present(tmp_path, pin("ledger.bin", CONTENT)) is None
+
+
+def test_a_data_folder_must_exist(tmp_path: Path) -> None:
+    assert (data_folder(None), data_folder(str(tmp_path))) == (None, tmp_path)
+    with pytest.raises(DataError, match="nowhere does not exist: set ENGRAM_DATA"):
+        data_folder(str(tmp_path / "nowhere"))
+
+
+def test_options_become_pinned_files() -> None:
+    hub = {"repo": ADDRESS.repo, "revision": REVISION, "path": ADDRESS.path}
+    github = {"repo": "a/b", "commit": REVISION, "path": "c.py", "base": "https://mirror"}
+    options = {
+        "first": {"local": "x", "sha256": "1" * 64, "hub": hub, "size": 7},
+        "second": {"local": "y", "sha256": None, "hub": None, "github": github},
+    }
+    assert pinned_files(options) == (
+        PinnedFile("x", "1" * 64, ADDRESS, size=7),
+        PinnedFile("y", None, github=GitHubAddress("a/b", REVISION, "c.py", "https://mirror")),
+    )
+
+
 # --- Downloading, each in a process of its own: the client reads HF_ENDPOINT at import. ---
 
 CHILD = """
 import sys, time
 from pathlib import Path
-from engram_hydra.datasets.files import HubAddress, PinnedFile, locate
+from engram_hydra.datasets.files import (
+    HubAddress,
+    PinnedFile,
+    data_folder,
+    locate,
+    pinned_files,
+    present,
+)
 from engram_hydra.errors import DataError
-time.sleep = lambda seconds: None  # the client waits between its retries; the tests need not
+# The client waits between its retries; the tests need not, but they count.
+time.sleep = lambda seconds: print("slept", seconds, file=sys.stderr)
 folder, sha256, *address = sys.argv[1:]
 try:
     print(locate(Path(folder), PinnedFile("ledger.bin", sha256, HubAddress(*address))))
@@ -90,19 +141,32 @@ def hub() -> Iterator[HubServer]:
         yield server
 
 
-def download(
-    url: str, home: Path, address: HubAddress = ADDRESS, offline: bool = False
-) -> subprocess.CompletedProcess[str]:
-    arguments = [str(home / "data"), pin("", CONTENT).sha256]
+def start(
+    url: str, home: Path, address: HubAddress = ADDRESS, **variables: str
+) -> subprocess.Popen[str]:
+    arguments = [str(home / "data"), pin("", CONTENT).sha256 or ""]
     arguments += [address.repo, address.revision, address.path]
-    return subprocess.run(
+    return subprocess.Popen(
         [sys.executable, "-c", CHILD, *arguments],
-        env=environment(url, home / "hub") | {"HF_HUB_OFFLINE": str(int(offline))},
-        capture_output=True,
+        env=environment(url, home / "hub") | variables,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        timeout=60,
-        check=False,
     )
+
+
+def end(process: subprocess.Popen[str]) -> subprocess.CompletedProcess[str]:
+    output, errors = process.communicate(timeout=60)
+    return subprocess.CompletedProcess(process.args, process.returncode, output, errors)
+
+
+def download(
+    url: str, home: Path, address: HubAddress = ADDRESS, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    return end(start(url, home, address, **variables))
+
+
+OFFLINE = {"HF_HUB_OFFLINE": "1"}
 
 
 def failure(done: subprocess.CompletedProcess[str], home: Path, address: HubAddress) -> str:
@@ -122,13 +186,13 @@ def test_a_download_is_verified_and_then_cached(hub: HubServer, tmp_path: Path) 
     assert path.read_bytes() == CONTENT
     assert any(f"/{REVISION}/" in request for request in hub.requests)
     asked = len(hub.requests)
-    again = download(hub.url, tmp_path, offline=True)
+    again = download(hub.url, tmp_path, **OFFLINE)
     assert (again.stdout, len(hub.requests)) == (first.stdout, asked)
     path.resolve().write_bytes(CONTENT[::-1])
-    rotten = download(hub.url, tmp_path, offline=True)
+    rotten = download(hub.url, tmp_path, **OFFLINE)
     assert rotten.returncode == 1
     assert f"{path.resolve()} has SHA-256" in rotten.stderr
-    path.resolve().unlink()  # what the message advises
+    assert "HF_HUB_OFFLINE" in failure(rotten, tmp_path, ADDRESS)
     assert download(hub.url, tmp_path).stdout == first.stdout
     assert path.read_bytes() == CONTENT
 
@@ -148,22 +212,70 @@ def test_what_the_hub_does_not_have(
 
 
 @pytest.mark.parametrize(
-    ("fault", "cause"), [("server_error", "500"), ("truncated", f"expected {len(CONTENT)}")]
+    ("fault", "cause"),
+    [
+        ("server_error", "500"),
+        ("rate_limited", "429"),
+        ("truncated", f"expected {len(CONTENT)}"),
+        ("reset", "reset"),
+    ],
 )
 def test_a_hub_in_trouble(hub: HubServer, tmp_path: Path, fault: Fault, cause: str) -> None:
     hub.fault = fault
     assert cause in failure(download(hub.url, tmp_path), tmp_path, ADDRESS)
+    assert len(hub.requests) < 30
     hub.fault = "none"
+    assert Path(download(hub.url, tmp_path).stdout.strip()).read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("fault", ["server_error", "rate_limited", "truncated", "reset", "stalled"])
+def test_a_trouble_that_passes(hub: HubServer, tmp_path: Path, fault: Fault) -> None:
+    hub.fault, hub.strikes = fault, 1
+    done = download(hub.url, tmp_path, HF_HUB_DOWNLOAD_TIMEOUT="1")
+    assert hub.strikes == 0
+    assert done.returncode == 0, done.stderr
+    assert Path(done.stdout.strip()).read_bytes() == CONTENT
+
+
+def test_a_slow_hub_is_waited_for(hub: HubServer, tmp_path: Path) -> None:
+    hub.fault = "slow"
+    done = download(hub.url, tmp_path, HF_HUB_DOWNLOAD_TIMEOUT="1")
+    assert Path(done.stdout.strip()).read_bytes() == CONTENT
+
+
+def test_two_processes_that_want_one_file_fetch_it_once(hub: HubServer, tmp_path: Path) -> None:
+    hub.fault = "slow"
+    both = [start(hub.url, tmp_path) for _ in range(2)]
+    done = [end(process) for process in both]
+    assert [process.returncode for process in done] == [0, 0], done
+    assert done[0].stdout == done[1].stdout
+    assert Path(done[0].stdout.strip()).read_bytes() == CONTENT
+    assert len([request for request in hub.requests if request.startswith("GET")]) == 1
+
+
+def test_a_killed_download_leaves_nothing_that_counts(hub: HubServer, tmp_path: Path) -> None:
+    hub.fault = "slow"
+    process = start(hub.url, tmp_path)
+    deadline = time.monotonic() + 30
+    while not list((tmp_path / "hub").rglob("*.incomplete")):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    process.kill()
+    end(process)
+    hub.fault = "none"
+    assert "HF_HUB_OFFLINE" in failure(download(hub.url, tmp_path, **OFFLINE), tmp_path, ADDRESS)
     assert Path(download(hub.url, tmp_path).stdout.strip()).read_bytes() == CONTENT
 
 
 def test_a_hub_that_is_down(tmp_path: Path) -> None:
     with refusing() as url:
-        assert "refused" in failure(download(url, tmp_path), tmp_path, ADDRESS)
+        done = download(url, tmp_path)
+    assert "refused" in failure(done, tmp_path, ADDRESS)
+    assert "slept" not in done.stderr  # the client alone would take 23 seconds
 
 
 def test_offline_nothing_is_asked(hub: HubServer, tmp_path: Path) -> None:
-    sentence = failure(download(hub.url, tmp_path, offline=True), tmp_path, ADDRESS)
+    sentence = failure(download(hub.url, tmp_path, **OFFLINE), tmp_path, ADDRESS)
     assert "HF_HUB_OFFLINE" in sentence
     assert hub.requests == []
 
@@ -173,5 +285,7 @@ def test_wrong_bytes_are_refused(hub: HubServer, tmp_path: Path) -> None:
     done = download(hub.url, tmp_path)
     assert done.returncode == 1
     wrong = hashlib.sha256(CONTENT[:-1] + bytes([CONTENT[-1] ^ 1])).hexdigest()
-    assert wrong in done.stderr
-    assert pin("", CONTENT).sha256 in done.stderr
+    sentence = failure(done, tmp_path, ADDRESS)
+    assert f"has SHA-256 {wrong} where {pin('', CONTENT).sha256} is pinned" in sentence
+    hub.fault = "none"
+    assert Path(download(hub.url, tmp_path).stdout.strip()).read_bytes() == CONTENT

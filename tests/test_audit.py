@@ -9,18 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engram_hydra.audit import reordered
-from engram_hydra.datasets.dataset import Item
 from engram_hydra.scoring import Ranking
 
 
 def pool(*entries):
     """A ranking of (position, score) entries."""
-    items = [Item(f"i{position}", position, f"text {position}") for position, _ in entries]
-    return Ranking(items, [score for _, score in entries])
+    return Ranking([position for position, _ in entries], [score for _, score in entries])
 
 
 def entries(ranking):
-    return [(i.position, s) for i, s in zip(ranking.items, ranking.scores, strict=True)]
+    return list(zip(ranking.positions, ranking.scores, strict=True))
 
 
 POOL = pool((4, 0.9), (0, 0.5), (7, 0.5), (2, -0.1), (5, -0.3))
@@ -59,7 +57,7 @@ def test_the_pool_itself_stays_as_it_was():
 )
 def test_k_items_of_the_pool_with_falling_scores(positions, k, order):
     ranking = reordered(pool(*((p, -float(n // 2)) for n, p in enumerate(positions))), order, k)
-    got = [item.position for item in ranking.items]
+    got = ranking.positions
     assert len(got) == len(set(got)) == min(k, len(positions))
     assert set(got) <= set(positions)
     assert all(a >= b for a, b in pairwise(ranking.scores))

@@ -18,7 +18,7 @@ from engram_hydra import calibrate as module
 from engram_hydra.calibrate import Embedded, best_point, calibrate, grid_points, immune_f1, top_1
 from engram_hydra.conf_dir import conf_dir
 from engram_hydra.config import Coral, HeirsOnly, Synthetic, Tide
-from engram_hydra.datasets.dataset import Dataset, Item, Question
+from engram_hydra.datasets.dataset import Dataset, History, Item, Question
 from engram_hydra.errors import ConfigError
 from engram_hydra.memories.memory import Hit
 from engram_hydra.validation import validate
@@ -86,7 +86,8 @@ def test_the_committed_seeds_are_those_of_the_protocol(compose, method):
 
 def sample(n, superseded_by=(), questions=(), vectors=None):
     items = tuple(Item(f"i{p}", p, f"{p} fact {p}") for p in range(n))
-    data = Dataset("made up", items, tuple(questions), tuple(superseded_by), "0" * 64, "test")
+    history = History("made up", tuple(items), tuple(questions), tuple(superseded_by))
+    data = Dataset("made up", (history,), "0" * 64, "test")
     table = TableEmbedder(np.eye(n) if vectors is None else vectors)
     return Embedded(data, dict(zip(data.texts, table(data.texts), strict=True)))
 

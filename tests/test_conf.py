@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import fields
 from itertools import product
 from pathlib import Path
@@ -15,11 +16,16 @@ from omegaconf import OmegaConf
 from engram_hydra import conf_dir as module
 from engram_hydra.conf_dir import conf_dir
 from engram_hydra.config import Coral, Tide
+from engram_hydra.datasets.longmemeval import pilot_ids
 from engram_hydra.options import ablation_of
 from engram_hydra.validation import validate
 
 CONF = Path(conf_dir())
 FILES = sorted(CONF.rglob("*.yaml"))
+OWN = {  # what only the user can say
+    "method=custom": ["method._target_=my.Memory"],
+    "reader=openai": ["reader.model=mine"],
+}
 
 
 def options(group):
@@ -71,8 +77,7 @@ def test_no_option_has_a_name_that_yaml_reads_as_something_else(file):
 )
 def test_every_option_composes_and_passes(compose, override):
     group, _, option = override.partition("=")
-    own = ["method._target_=my.Memory"] if option == "custom" else []
-    cfg = compose(override, *own)
+    cfg = compose(override, *OWN.get(override, []))
     validate(cfg)
     if group not in ("tracking", "paths"):
         assert cfg[group].name == option
@@ -81,7 +86,8 @@ def test_every_option_composes_and_passes(compose, override):
 @pytest.mark.parametrize("group", ["dataset", "embedder", "reader", "tracking", "paths"])
 def test_every_option_suits_the_final_job(compose, group):
     for option in options(group):
-        validate(compose(f"{group}={option}", config="aggregate"))
+        own = OWN.get(f"{group}={option}", [])
+        validate(compose(f"{group}={option}", *own, config="aggregate"))
 
 
 @pytest.mark.parametrize("method", ["coral", "tide"])
@@ -93,12 +99,25 @@ def test_the_calibration_composes(compose, method):
 
 def test_all_fact_consolidation_sets_are_there_and_read_the_row_they_name(compose):
     names = {f"{kind}_{size}" for kind, size in product(["sh", "mh"], ["6k", "32k", "64k", "262k"])}
-    assert {f"fc_{name}" for name in names} | {"synthetic"} == set(options("dataset"))
+    assert {f"fc_{name}" for name in names} == {o for o in options("dataset") if o[:3] == "fc_"}
     for name in names:
         data = compose(f"dataset=fc_{name}").dataset
         assert data.source == f"factconsolidation_{name}"
         assert data.serial == "keep"
         assert {entry.sha256[:6] for entry in data.files.values()} == {"24d5c3", "d5168e"}
+
+
+def test_the_longmemeval_sets_are_the_protocol_s(compose, engram_data):
+    whole, pilot, sample = (
+        compose(f"dataset=longmemeval_{name}").dataset for name in ("s", "s_pilot", "sample")
+    )
+    for each in (whole, pilot, sample):
+        assert (each.granularity, each.roles) == ("session", "user")
+        assert (each.path, each.sha256) == (None, None)
+    assert whole.files == pilot.files
+    assert (whole.only, sample.only) == (None, None)
+    ids = json.loads((engram_data / "longmemeval" / "question_ids.json").read_text("utf-8"))
+    assert list(pilot.only) == pilot_ids(ids)
 
 
 def test_the_defaults_are_the_protocol_s(compose):
@@ -117,7 +136,7 @@ def test_the_defaults_are_the_protocol_s(compose):
     }
     assert (cfg.k, cfg.seed) == (10, 0)
     for method in options("method"):
-        own = ["method._target_=my.Memory"] if method == "custom" else []
+        own = OWN.get(f"method={method}", [])
         assert compose(f"method={method}", *own).method.ties == "oldest"
 
 
@@ -221,6 +240,7 @@ def test_the_other_variants_set_what_they_name(compose):
     others = set(options("variant")) - halves - {"tide_half_life_half", "tide_half_life_double"}
     curve = {f"tide_w_{w}": {"method.w": float(w)} for w in ("0.00", "0.05", "0.10", "0.40")}
     expected = curve | {"bm25_ties_newest": {"method.ties": "newest"}}
+    expected["bm25_split_space"] = {"method.tokenizer": "split_space"}
     expected["as_shipped"] = {}
     assert others == {*expected, "serial_strip", "index_hnsw"}
     for name, values in expected.items():

@@ -100,7 +100,7 @@ def test_a_range_is_what_it_says(value):
         (["+paths.foo=null"], "paths.foo is no option: paths takes root, outputs,"),
         (
             ["dataset=fc_sh_6k", "+dataset.files.json.foo=1"],
-            "dataset.files.json.foo is no option: dataset.files.json takes local, sha256, hub.",
+            "dataset.files.json.foo is no option: dataset.files.json takes local, sha256, size,",
         ),
         (
             ["dataset=fc_sh_6k", "+dataset.files.parquet.hub.foo=1"],
@@ -110,7 +110,10 @@ def test_a_range_is_what_it_says(value):
         (["method.calcified_score=1.5"], "method.calcified_score=1.5 is out of range"),
         (["embedder.max_length=0"], "embedder.max_length=0 is out of range"),
         (["dataset.conflict_rate=1"], "dataset.conflict_rate=1.0 is out of range"),
-        (["reader.name=oracle"], "reader.name=oracle is not allowed: choose none or newest."),
+        (
+            ["reader.name=oracle"],
+            "reader.name=oracle is not allowed: choose none or newest or openai.",
+        ),
         (["method=heirs_only", "method.threshold=1.1"], "method.threshold=1.1 is out of range"),
         (["index.name=flat"], "index.name=flat is not allowed: choose exact or hnsw."),
         (["+index.links=16"], "index.links is no option: index takes name."),
@@ -174,6 +177,7 @@ def test_constants_are_what_the_class_takes(compose):
         "k1": 2.0,
         "b": 0.75,
         "epsilon": 0.25,
+        "tokenizer": "lower_split",
         "ties": "newest",
     }
 

@@ -86,17 +86,25 @@ def test_without_a_network_it_says_so_at_once(tmp_path: Path) -> None:
         done = fetch(url, tmp_path, "dataset=all")
     assert done.returncode == 1
     assert "refused" in done.stderr
-    data, prompt = done.stderr.splitlines()
+    data, prompt, histories = done.stderr.splitlines()
     assert "Conflict_Resolution-00000-of-00001.parquet of hub data set" in data
+    assert histories.startswith("longmemeval_s, longmemeval_s_pilot: longmemeval_s_cleaned.json of")
+    # What lies nowhere to be fetched from is no failure, where all was asked for.
+    sample = "longmemeval_sample: can't be fetched; put longmemeval/longmemeval_s_sample.json"
+    assert sample in done.stdout
     assert "utils/templates.py of GitHub repository" in prompt
 
 
 def test_all_is_every_data_set_and_each_file_once(engram_data: Path, tmp_path: Path) -> None:
     with refusing() as url:
-        lines = said(fetch(url, tmp_path, "dataset=all", ENGRAM_DATA=str(engram_data)))
+        done = fetch(url, tmp_path, "dataset=all", ENGRAM_DATA=str(engram_data))
+    lines = [line for line in done.stdout.splitlines() if "SHA-256" in line]
+    whole = engram_data / "longmemeval" / "longmemeval_s_cleaned.json"  # perhaps not at hand
+    assert (done.returncode == 0) is whole.is_file()
     assert len(lines) == len({line.partition(", /")[2] for line in lines})
     assert all(": already here, " in line and line.endswith(", as pinned)") for line in lines)
     sets = {path.stem for path in (Path(conf_dir()) / "dataset").glob("fc_*.yaml")}
+    sets.add("longmemeval_sample")
     named = {name for line in lines for name in line.partition(":")[0].split(", ")}
     assert sets <= named
 

@@ -16,7 +16,7 @@ import pytest
 from omegaconf import OmegaConf
 
 from engram_hydra import tracking
-from engram_hydra.datasets.dataset import Dataset, Item, Question
+from engram_hydra.datasets.dataset import Dataset, History, Item, Question
 from engram_hydra.errors import EngramError, TrackingError
 from engram_hydra.tracking import Store, flatten, ui_command
 
@@ -432,14 +432,15 @@ def test_an_artifact_that_is_gone_is_told(store):
 def test_the_data_set_is_the_runs_input(store):
     item = Item("a", 0, "text")
     question = Question("q", "text?", ("answer",), "single_hop")
-    data = Dataset("tiny", (item, item), (question,), (), "ab" * 32, "made up")
+    history = History("tiny", (item, item), (question,))
+    data = Dataset("tiny", (history,), "ab" * 32, "made up")
     with store.run("n", {}, {}) as record:
         store.log_dataset(record.run_id, data)
     (given,) = only_run(store).inputs.dataset_inputs
     assert given.dataset.name == "tiny"
     assert given.dataset.digest == "ab" * 18
     assert given.dataset.source == '{"uri": "made up"}'
-    assert given.dataset.profile == '{"items": 2, "questions": 1}'
+    assert given.dataset.profile == '{"histories": 1, "items": 2, "questions": 1}'
     assert [(tag.key, tag.value) for tag in given.tags] == [("mlflow.data.context", "evaluation")]
 
 

@@ -29,6 +29,7 @@ from engram_hydra.report.section import Section
 from engram_hydra.report.sections import sections
 from engram_hydra.report.tidy_csv import to_csv
 from engram_hydra.report.variants import changes
+from engram_hydra.run_key import reader_of
 from engram_hydra.tracking import Store, output_folder, ui_command
 from engram_hydra.validation import validate
 
@@ -77,7 +78,8 @@ def aggregate(cfg: DictConfig) -> None:
 
 
 def _report(cfg: DictConfig, store: Store) -> Report:
-    name, k, reader, embedder = cfg.dataset.name, cfg.k, cfg.reader.name, cfg.embedder.name
+    name, k, reader, embedder = cfg.dataset.name, cfg.k, reader_of(cfg), cfg.embedder.name
+    overflow = cfg.embedder.overflow
     declared = changes(cfg.dataset)
     selection = select(
         _runs(store, name),
@@ -86,6 +88,8 @@ def _report(cfg: DictConfig, store: Store) -> Report:
         k=k,
         reader=reader,
         embedder=embedder,
+        overflow=overflow,
+        endpoint=cfg.reader.get("base_url", ""),
         data_variants={change.variant for change in declared if not change.method},
     )
     estimator = Estimator(selection)
@@ -93,7 +97,7 @@ def _report(cfg: DictConfig, store: Store) -> Report:
         name,
         k,
         reader,
-        embedder,
+        embedder if overflow == "truncate" else f"{embedder}, overflow {overflow}",
         selection,
         ablation_tables(estimator),
         beside(load_published(Path(conf_dir()) / "published"), name),

@@ -12,6 +12,6 @@ def reordered(pool: Ranking, order: str, k: int) -> Ranking:
     is the position, so the position is the score.
     """
     if order == "own_score":
-        return Ranking(pool.items[:k], pool.scores[:k])
-    newest = sorted(pool.items, key=lambda item: item.position, reverse=True)[:k]
-    return Ranking(newest, [float(item.position) for item in newest])
+        return Ranking(pool.positions[:k], pool.scores[:k])
+    newest = sorted(pool.positions, reverse=True)[:k]
+    return Ranking(newest, [float(position) for position in newest])

@@ -57,7 +57,7 @@ def immune_f1(memory: HeirMemory, sample: Embedded) -> float:
     memory.write(sample.data.items)
     position = memory.position_of
     found = {(position[old], position[new]) for old, new in memory.displacements()}
-    known = set(sample.data.superseded_by)
+    known = set(sample.data.histories[0].superseded_by)
     total = len(found) + len(known)
     return 2 * len(found & known) / total if total else 1.0
 

@@ -11,7 +11,7 @@ from typing import Any
 from hydra.core.config_store import ConfigStore
 from omegaconf import MISSING, DictConfig, OmegaConf
 
-from engram_hydra.constraints import choice, number, switch
+from engram_hydra.constraints import aside, choice, number, selected, switch
 
 # Methods
 
@@ -28,6 +28,7 @@ class BM25(Method):
     k1: float = number(MISSING, ge=0)
     b: float = number(MISSING, ge=0, le=1)
     epsilon: float = number(MISSING, ge=0)
+    tokenizer: str = choice(MISSING, "lower_split", "split_space")
 
 
 @dataclass
@@ -97,19 +98,46 @@ class HubAddress:
 
 
 @dataclass
-class PinnedFile:
-    """Where a file lies below the data folder, its hash, and where it can be downloaded."""
+class GitHubAddress:
+    """A file of a GitHub repository at one commit; ``base`` is the server of raw files."""
 
-    local: str = MISSING
-    sha256: str = MISSING
-    hub: HubAddress | None = None
+    repo: str = MISSING
+    commit: str = MISSING
+    path: str = MISSING
+    base: str = MISSING
 
 
 @dataclass
-class FactConsolidation(Dataset):
+class PinnedFile:
+    """Where a file lies below the data folder, its hash and size, and where it can be downloaded."""
+
+    local: str = MISSING
+    sha256: str | None = MISSING
+    size: int | None = None
+    hub: HubAddress | None = None
+    github: GitHubAddress | None = None
+
+
+@dataclass
+class FileSet(Dataset):
+    """A data set that is read from a file: one of ``files``, or one of the user's own."""
+
+    files: dict[str, PinnedFile] = field(default_factory=dict)  # forms of one table, any will do
+    path: str | None = aside(None)
+    sha256: str | None = aside(None)  # of the file at path
+
+
+@dataclass
+class FactConsolidation(FileSet):
     source: str = MISSING
     serial: str = choice("keep", "keep", "strip")
-    files: dict[str, PinnedFile] = field(default_factory=dict)  # forms of one table, any will do
+
+
+@dataclass
+class LongMemEval(FileSet):
+    granularity: str = choice("session", "session", "turn")
+    roles: str = choice("user", "user", "both")
+    only: list[str] | None = None  # ids of questions
 
 
 @dataclass
@@ -130,9 +158,10 @@ class Embedder:
     name: str = MISSING
     model: str = MISSING
     revision: str = MISSING
-    package: str | None = None
-    path: str | None = None
+    package: str | None = aside(None)
+    path: str | None = aside(None)
     sha256: str = MISSING
+    overflow: str = selected(choice("truncate", "truncate", "chunk"))
     pooling: str = choice(MISSING, "mean", "cls")
     max_length: int = number(MISSING, ge=1)
     dim: int = number(MISSING, ge=1)
@@ -159,7 +188,22 @@ class Audit:
 
 @dataclass
 class Reader:
-    name: str = choice(MISSING, "none", "newest")
+    name: str = choice(MISSING, "none", "newest", "openai")
+
+
+@dataclass
+class OpenAI(Reader):
+    base_url: str = selected(MISSING)
+    model: str = selected(MISSING)
+    api_key_env: str = aside(MISSING)
+    temperature: float = number(MISSING, ge=0, le=2)
+    max_tokens: int = number(MISSING, ge=1)
+    concurrency: int = aside(number(MISSING, ge=1, le=256))
+    timeout: float = aside(number(MISSING, gt=0))
+    retries: int = aside(number(MISSING, ge=0, le=20))
+    prompt_price: float | None = aside(number(None, ge=0))
+    completion_price: float | None = aside(number(None, ge=0))
+    prompt: dict[str, PinnedFile] = field(default_factory=dict)  # forms of one file, any will do
 
 
 @dataclass
@@ -188,10 +232,11 @@ class Config:
     index: Index = MISSING
     reader: Reader = MISSING
     audit: Audit = MISSING
-    tracking: Tracking = MISSING
-    paths: Paths = MISSING
+    tracking: Tracking = aside(MISSING)
+    paths: Paths = aside(MISSING)
     seed: int = number(MISSING, ge=0)
     k: int = number(MISSING, ge=1)
+    workers: int = aside(number(MISSING, ge=1, le=256))
 
 
 @dataclass
@@ -225,13 +270,14 @@ def register() -> None:
     store = ConfigStore.instance().store
     groups: dict[str, list[type]] = {
         "method": [BM25, Dense, Tide, HeirsOnly, Random, Coral, Custom],
-        "dataset": [FactConsolidation, Synthetic],
+        "dataset": [FactConsolidation, LongMemEval, Synthetic],
         "index": [Index, Hnsw],
+        "reader": [Reader, OpenAI],
     }
     for group, options in groups.items():
         for option in options:
             store(group=f"schema/{group}", name=option.__name__.lower(), node=option)
-    for one in [Config, Embedder, Audit, Reader, Tracking, Paths]:
+    for one in [Config, Embedder, Audit, Tracking, Paths]:
         store(group="schema", name=one.__name__.lower(), node=one)
     store(group="schema", name="aggregate", node=AggregateConfig)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import field
+from dataclasses import Field, field
 from typing import Any
 
 
@@ -17,6 +17,22 @@ def number(
 def choice(default: str, *allowed: str) -> Any:
     """One of a few words."""
     return field(default=default, metadata={"allowed": allowed})
+
+
+def aside(spec: Any) -> Any:
+    """An option that says where or how something is done, and changes no result; or its default."""
+    return _marked(spec, "aside")
+
+
+def selected(spec: Any) -> Any:
+    """An option that changes results and is free like k: a table is of one value; or its default."""
+    return _marked(spec, "selected")
+
+
+def _marked(spec: Any, mark: str) -> Any:
+    if not isinstance(spec, Field):
+        return field(default=spec, metadata={mark: True})
+    return field(default=spec.default, metadata={**spec.metadata, mark: True})
 
 
 def switch(part_off: str) -> Any:

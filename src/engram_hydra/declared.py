@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,14 @@ from engram_hydra.options import switches_of
 from engram_hydra.run_key import is_approximate
 
 TABLE_SEEDS = range(5)
-COMPARED = ("method", "dataset", "embedder", "index", "audit")  # groups that change a result
-WHERE_NOT_WHAT = {"path", "package"}  # of an embedder: the weights' hash says what they are
+COMPARED = (
+    "method",
+    "dataset",
+    "embedder",
+    "index",
+    "reader",
+    "audit",
+)  # groups that change a result
 
 
 @dataclass(frozen=True)
@@ -47,6 +53,7 @@ def declaration(cfg: DictConfig, seed: int | None) -> Declaration:
         shipped = _committed(group, choices[group], folders)
         _check_name(cfg[group].name, group, choices[group])
         differences |= _differences(cfg[group], shipped, group)
+    differences |= _other_file(cfg.dataset)
     variant = "" if not differences else _variant(differences, cfg.method.name)
     return Declaration(
         as_shipped=not any(key.startswith("method.") for key in differences),
@@ -111,8 +118,16 @@ def _check_name(name: str, group: str, option: str) -> None:
 
 
 def _differences(options: DictConfig, shipped: dict[str, Any], group: str) -> dict[str, Any]:
-    """Options whose value is not the committed one; the parts that ablations switch do not count."""
-    switches = switches_of(options)
+    """Options whose value is not the committed one.
+
+    The parts that ablations switch do not count, nor what changes no result or selects a table.
+    """
+    free = {
+        spec.name
+        for spec in fields(schema_of(options))
+        if {"aside", "selected"} & set(spec.metadata)
+    }
+    free |= {*switches_of(options), "switches"}
     values: Any = OmegaConf.to_container(options, resolve=True)
     # On the schema, whose defaults stand for what the file leaves out, at any depth.
     on_schema = OmegaConf.merge(OmegaConf.structured(schema_of(options)), shipped)
@@ -120,8 +135,15 @@ def _differences(options: DictConfig, shipped: dict[str, Any], group: str) -> di
     return {
         f"{group}.{name}": value
         for name, value in values.items()
-        if name not in {*switches, "switches", *WHERE_NOT_WHAT} and value != committed[name]
+        if name not in free and value != committed[name]
     }
+
+
+def _other_file(dataset: DictConfig) -> dict[str, Any]:
+    """The data set's own file, unless it is held to one of the hashes that are pinned."""
+    path = dataset.get("path")
+    pinned = {form.sha256 for form in dataset.get("files", {}).values()}
+    return {"dataset.path": path} if path and dataset.sha256 not in pinned else {}
 
 
 def _variant(differences: dict[str, Any], method: str) -> str:

@@ -35,18 +35,31 @@ def fetch(cfg: DictConfig) -> None:
             users.setdefault(forms, []).append(options.name)
     if not users:
         print(f"dataset={cfg.dataset.name} is generated: there is nothing to fetch.")
-    outcomes = [_bring(forms, names, folder, cache) for forms, names in users.items()]
+    every = cfg.dataset.name == ALL
+    outcomes = [_bring(forms, names, folder, cache, every) for forms, names in users.items()]
     if failures := [failure for failure in outcomes if failure]:
         raise DataError("\n".join(failures))
 
 
 def _bring(
-    forms: tuple[PinnedFile, ...], names: Sequence[str], folder: Path | None, cache: Path
+    forms: tuple[PinnedFile, ...],
+    names: Sequence[str],
+    folder: Path | None,
+    cache: Path,
+    every: bool,
 ) -> str:
-    """Say where the file that ``names`` need lies; returns what to tell if it can't be had."""
+    """Say where the file that ``names`` need lies; returns what to tell if it can't be had.
+
+    Among ``every`` data set's files, one that lies nowhere to be fetched from is said to be missing,
+    and no failure.
+    """
     who = ", ".join(names)
+    nowhere = not any(form.hub or form.github for form in forms)
     try:
         found = present(folder, *forms, cache=cache)
+        if not found and every and nowhere:
+            print(f"{who}: can't be fetched; put {' or '.join(form.local for form in forms)} there")
+            return ""
         path = found or locate(folder, *forms, cache=cache)
     except DataError as error:
         return f"{who}: {error}"

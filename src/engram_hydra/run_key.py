@@ -5,13 +5,17 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
+from engram_hydra.config import LongMemEval, schema_of
 from engram_hydra.memories.build import memory_class
 from engram_hydra.options import ablation_of, constants_of, switches_of
+
+NOT_ASKED = "n/a"
 
 
 def seed_of(cfg: DictConfig) -> int | None:
@@ -35,18 +39,37 @@ def is_approximate(cfg: DictConfig) -> bool:
     return index_of(cfg) not in ("none", "exact")
 
 
+def reader_of(cfg: DictConfig) -> str:
+    """The reader's name, with its model if it has one; ``n/a`` where the data are not to be answered."""
+    if issubclass(schema_of(cfg.dataset), LongMemEval):
+        return NOT_ASKED
+    return (
+        f"{cfg.reader.name}:{cfg.reader.model}" if "model" in cfg.reader else str(cfg.reader.name)
+    )
+
+
 def config_key(cfg: DictConfig) -> str:
     """Digest of every option that can change the result, and of no other."""
-    identity: Any = OmegaConf.to_container(cfg, resolve=True)
-    del identity["paths"], identity["tracking"]
+    identity = _what_counts(cfg)
     identity["seed"] = seed_of(cfg)
     if embedder_of(cfg) == "none":
         del identity["embedder"]
-    else:  # the weights count, not where they were found
-        del identity["embedder"]["path"], identity["embedder"]["package"]
     if index_of(cfg) == "none":
         del identity["index"]
+    if reader_of(cfg) == NOT_ASKED:
+        del identity["reader"]
     return _digest(identity)
+
+
+def _what_counts(options: Any) -> Any:
+    """The options as plain values, without those that their schemas set aside."""
+    if not isinstance(options, DictConfig) or not is_dataclass(schema := schema_of(options)):
+        return OmegaConf.to_container(options) if OmegaConf.is_config(options) else options
+    return {
+        spec.name: _what_counts(options[spec.name])
+        for spec in fields(schema)
+        if "aside" not in spec.metadata
+    }
 
 
 def run_key(cfg: DictConfig, data_sha256: str, code_sha256: str) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 
-from engram_hydra.datasets.dataset import Dataset, Item
+from engram_hydra.datasets.dataset import Dataset, History, Question
+from engram_hydra.metrics.retrieval import relevant_items
 from engram_hydra.metrics.summary import CUTS, score_question, summarise
 from engram_hydra.metrics.tokens import count_tokens
 from engram_hydra.metrics.trec import qrels_lines, run_lines
@@ -18,9 +18,9 @@ from engram_hydra.metrics.trec import qrels_lines, run_lines
 
 @dataclass(frozen=True)
 class Ranking:
-    """What one question got: items of the data set, best first, with their scores."""
+    """What one question got: positions of its history's items, best first, with their scores."""
 
-    items: list[Item]
+    positions: list[int]
     scores: list[float]
 
 
@@ -32,86 +32,114 @@ class Scored:
     files: dict[str, str]
 
 
+class _Asked(NamedTuple):
+    """A question with all that came of it; ``relevant`` are positions."""
+
+    history: History
+    question: Question
+    relevant: set[int]
+    ranking: Ranking
+    answers: Sequence[str]
+
+    @property
+    def ranked_ids(self) -> list[str]:
+        return [self.history.items[position].id for position in self.ranking.positions]
+
+
 def score(
     data: Dataset,
     rankings: Sequence[Ranking],
+    answers: Sequence[Sequence[str]],
     *,
     k: int,
-    reader: str,
     tag: str,
     more: Mapping[str, Sequence[float]],
 ) -> Scored:
-    """Answer and score each question; ``rankings`` holds one ranking per question, in their order.
+    """Score each question; ``rankings`` and ``answers`` hold one entry per question, in their order.
 
-    ``reader`` is ``newest`` or ``none``; ``tag`` names the method in the TREC run file. ``more`` holds
-    further metrics by name, with one value per question.
+    ``answers`` are the reader's, several where it answered under several seeds, none without one.
+    ``tag`` names the method in the TREC run file. ``more`` holds further metrics by name, with one
+    value per question.
     """
-    rows = list(_rows(data, rankings, k, _answers(reader, data, rankings)))
+    asked = list(_asked(data, rankings, answers))
+    rows = [_row(each, k) for each in asked]
     for name, values in more.items():
         for row, value in zip(rows, values, strict=True):
             row["metrics"][name] = value
-    ranked = {row["question_id"]: row["items"] for row in rows}
-    qrels = list(qrels_lines(data.questions, data.items, ranked))
     metrics = {
         **summarise(rows),
-        **_chance(qrels, len(data.questions), len(data.items), k),
-        "k_over_n": min(k / len(data.items), 1.0),
-        "context_tokens": _context_tokens(rankings),
+        **_chance(asked, k),
+        "k_over_n": fmean(min(k / len(each.history.items), 1.0) for each in asked),
+        "context_tokens": _context_tokens(asked),
     }
     files = {
         "per_question.jsonl": _lines(json.dumps(row, ensure_ascii=False) for row in rows),
-        "run.trec": _lines(run_lines(ranked, len(data.items), tag)),
-        "qrels.trec": _lines(qrels),
+        "run.trec": _lines(
+            line
+            for each in asked
+            for line in run_lines(each.question.id, each.ranked_ids, len(each.history.items), tag)
+        ),
+        "qrels.trec": _lines(line for each in asked for line in _qrels(each)),
     }
+    if data.excluded:
+        excluded = [{"question_id": i, "reason": why} for i, why in data.excluded.items()]
+        files["excluded.jsonl"] = _lines(json.dumps(row, ensure_ascii=False) for row in excluded)
     return Scored(metrics, files)
 
 
-def _rows(
-    data: Dataset, rankings: Sequence[Ranking], k: int, answers: Sequence[str | None]
-) -> Iterable[dict[str, Any]]:
-    for question, ranking, answer in zip(data.questions, rankings, answers, strict=True):
-        yield {
-            "question_id": question.id,
-            "kind": question.kind,
-            "items": [item.id for item in ranking.items],
-            "scores": [float(f"{score:.6g}") for score in ranking.scores],
-            "metrics": score_question(question, ranking.items, ranking.scores, k, answer),
-            "answer": answer,
-        }
-
-
-def _answers(reader: str, data: Dataset, rankings: Sequence[Ranking]) -> Sequence[str | None]:
-    """The reader's answer to each question from what was retrieved, oldest first for every method."""
-    if reader == "none":
-        return [None] * len(rankings)
-    from engram_hydra.readers.newest import NewestReader
-
-    newest = NewestReader()
-    contexts = [sorted(ranking.items, key=lambda item: item.position) for ranking in rankings]
-    return [
-        newest.answer(question.text, [item.text for item in context])
-        for question, context in zip(data.questions, contexts, strict=True)
+def _asked(
+    data: Dataset, rankings: Sequence[Ranking], answers: Sequence[Sequence[str]]
+) -> Iterator[_Asked]:
+    questions = [
+        (history, question, relevant)
+        for history in data.histories
+        for question, relevant in zip(history.questions, relevant_items(history), strict=True)
     ]
+    for question, ranking, given in zip(questions, rankings, answers, strict=True):
+        yield _Asked(*question, ranking, given)
 
 
-def _context_tokens(rankings: Sequence[Ranking]) -> float:
-    """Mean length of a question's context: equal k is not equal budget."""
-    texts = {item.position: item.text for ranking in rankings for item in ranking.items}
-    tokens = dict(zip(texts, count_tokens(list(texts.values())), strict=True))
-    return fmean(sum(tokens[item.position] for item in ranking.items) for ranking in rankings)
-
-
-def _chance(qrels: Sequence[str], n_questions: int, n: int, k: int) -> dict[str, float]:
-    """What a random ranking is expected to reach: hypergeometric, over each question's own gold."""
-    gold = Counter(line.split()[0] for line in qrels if line.endswith(" 1"))
+def _row(asked: _Asked, k: int) -> dict[str, Any]:
+    history, question, ranking = asked.history, asked.question, asked.ranking
     return {
-        f"chance_answer_in_top_{cut}": sum(
-            1 - comb(n - m, cut) / comb(n, cut) for m in gold.values()
-        )
-        / n_questions
-        for cut in CUTS
-        if cut <= min(k, n)
+        "question_id": question.id,
+        "kind": question.kind,
+        "items": asked.ranked_ids,
+        "scores": [float(f"{score:.6g}") for score in ranking.scores],
+        "metrics": score_question(
+            history, question, ranking.positions, ranking.scores, k, asked.answers
+        ),
+        "answers": list(asked.answers),
     }
+
+
+def _qrels(asked: _Asked) -> Iterator[str]:
+    ids = [item.id for item in asked.history.items]
+    return qrels_lines(asked.question.id, ids, asked.relevant, asked.ranking.positions)
+
+
+def _context_tokens(asked: Sequence[_Asked]) -> float:
+    """Mean length of a question's context: equal k is not equal budget."""
+    contexts = [[each.history.items[p].text for p in each.ranking.positions] for each in asked]
+    texts = list(dict.fromkeys(text for context in contexts for text in context))
+    tokens = dict(zip(texts, count_tokens(texts), strict=True))
+    return fmean(sum(tokens[text] for text in context) for context in contexts)
+
+
+def _chance(asked: Sequence[_Asked], k: int) -> dict[str, float]:
+    """What a random ranking is expected to reach: hypergeometric, over each question's own gold."""
+    metric = "recall_any_at" if all(each.question.gold for each in asked) else "answer_in_top"
+    return {
+        f"chance_{metric}_{cut}": fmean(_chance_of(each, cut) for each in asked)
+        for cut in CUTS
+        if cut <= k
+    }
+
+
+def _chance_of(asked: _Asked, cut: int) -> float:
+    n, m = len(asked.history.items), len(asked.relevant)
+    drawn = min(cut, n)
+    return 1 - comb(n - m, drawn) / comb(n, drawn)
 
 
 def _lines(lines: Iterable[str]) -> str:

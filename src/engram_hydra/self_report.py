@@ -6,10 +6,12 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from numbers import Real
+from statistics import fmean
 from typing import TypeVar
 
-from engram_hydra.datasets.dataset import Item
+from engram_hydra.datasets.dataset import History, Item
 from engram_hydra.errors import MethodError
 from engram_hydra.memories.memory import Memory
 
@@ -30,6 +32,59 @@ class SelfReport:
     displacements: set[tuple[int, int]] | None
     distributions: dict[str, list[float]]
     table: dict[str, list[object]]
+
+
+def joined(reports: Sequence[SelfReport], histories: Sequence[History]) -> SelfReport:
+    """The reports of memories of one class, each on its own history, as one.
+
+    Counters are means over the memories; samples stand together, as do the rows of the tables, under
+    a column ``history``; inert is what was so everywhere. Positions of displacements count on from
+    history to history, as ``joined_pairs`` has them.
+    """
+    if len(reports) == 1:
+        return reports[0]
+    inert = [report.inert for report in reports if report.inert is not None]
+    pairs = [report.displacements for report in reports if report.displacements is not None]
+    first = reports[0]
+    return SelfReport(
+        inert=[part for part in inert[0] if all(part in each for each in inert)] if inert else None,
+        counters={
+            name: fmean(report.counters[name] for report in reports) for name in first.counters
+        },
+        displacements=joined_pairs(pairs, histories) if pairs else None,
+        distributions={
+            name: [value for report in reports for value in report.distributions[name]]
+            for name in first.distributions
+        },
+        table=_stacked(reports, histories),
+    )
+
+
+def joined_pairs(
+    pairs: Iterable[Iterable[tuple[int, int]]], histories: Sequence[History]
+) -> set[tuple[int, int]]:
+    """Pairs of positions, a group for each history, as if all histories were one after the other."""
+    starts = accumulate((len(history.items) for history in histories), initial=0)
+    return {
+        (start + old, start + new)
+        for start, group in zip(starts, pairs, strict=False)
+        for old, new in group
+    }
+
+
+def _stacked(
+    reports: Sequence[SelfReport], histories: Sequence[History]
+) -> dict[str, list[object]]:
+    if not reports[0].table:
+        return {}
+    names: list[object] = []
+    for report, history in zip(reports, histories, strict=True):
+        names += [history.id] * len(next(iter(report.table.values())))
+    columns = {
+        name: [value for report in reports for value in report.table[name]]
+        for name in reports[0].table
+    }
+    return {"history": names, **columns}
 
 
 def self_report(memory: Memory, inert: Sequence[str], items: Sequence[Item]) -> SelfReport:

@@ -9,7 +9,14 @@ from omegaconf import DictConfig
 from engram_hydra.declared import declaration
 from engram_hydra.memories.build import memory_class
 from engram_hydra.options import ablation_of
-from engram_hydra.run_key import code_sha256, embedder_of, index_of, method_sha256
+from engram_hydra.run_key import (
+    NOT_ASKED,
+    code_sha256,
+    embedder_of,
+    index_of,
+    method_sha256,
+    reader_of,
+)
 
 
 def identity_tags(cfg: DictConfig, seed: int | None) -> dict[str, str]:
@@ -20,9 +27,11 @@ def identity_tags(cfg: DictConfig, seed: int | None) -> dict[str, str]:
         "ablation": ablation_of(cfg.method),
         "dataset": cfg.dataset.name,
         "seed": "deterministic" if seed is None else str(seed),
-        "embedder": embedder_of(cfg),
+        "embedder": (embedder := embedder_of(cfg)),
+        "overflow": "none" if embedder == "none" else cfg.embedder.overflow,
         "index": index_of(cfg),
-        "reader": cfg.reader.name,
+        "reader": (reader := reader_of(cfg)),
+        "endpoint": "" if reader == NOT_ASKED else cfg.reader.get("base_url", ""),
         "k": str(cfg.k),
         "code_sha256": code_sha256(),
         "method_sha256": method_sha256(cfg.method),

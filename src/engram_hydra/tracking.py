@@ -189,7 +189,11 @@ class Store:
         from mlflow.entities import Dataset as MlflowDataset
         from mlflow.entities import DatasetInput, InputTag
 
-        profile = {"items": len(dataset.items), "questions": len(dataset.questions)}
+        profile = {
+            "histories": len(dataset.histories),
+            "items": len(dataset.items),
+            "questions": len(dataset.questions),
+        }
         entity = MlflowDataset(
             name=dataset.name,
             digest=dataset.sha256[:36],  # the longest the store takes

@@ -12,6 +12,8 @@ from omegaconf import DictConfig, OmegaConf
 from engram_hydra.config import Config, schema_of
 from engram_hydra.errors import ConfigError
 from engram_hydra.memories.build import memory_class
+from engram_hydra.readers.chat_options import check
+from engram_hydra.run_key import NOT_ASKED, reader_of
 
 
 def validate(cfg: DictConfig) -> None:
@@ -33,6 +35,15 @@ def validate(cfg: DictConfig) -> None:
 
 def _go_together(cfg: DictConfig) -> None:
     """Refuse what each option allows and all of them together do not."""
+    if cfg.dataset.get("sha256") and not cfg.dataset.path:
+        raise ConfigError("dataset.sha256 is of a file of your own: set dataset.path to it, too.")
+    if "base_url" in cfg.reader:
+        check(cfg.reader)
+        if reader_of(cfg) == NOT_ASKED:
+            raise ConfigError(
+                f"reader={cfg.reader.name} has nothing to answer on dataset={cfg.dataset.name}, which"
+                " is scored on retrieval: leave the reader as it is, or take FactConsolidation."
+            )
     index, audit = cfg.index.name, cfg.audit
     if index != "exact" and not memory_class(cfg.method).uses_index:
         raise ConfigError(

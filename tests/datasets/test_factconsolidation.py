@@ -15,7 +15,7 @@ import pytest
 
 from engram_hydra.datasets.dataset import Dataset
 from engram_hydra.datasets.factconsolidation import load
-from engram_hydra.datasets.files import PinnedFile
+from engram_hydra.datasets.files import PinnedFile, locate
 from engram_hydra.errors import ConfigError, DataError
 
 from hub_server import HubRepo, HubServer, environment
@@ -73,7 +73,7 @@ Write = Callable[[Any, Path], PinnedFile]
 
 def read(folder: Path, *files: PinnedFile, **changes: Any) -> Dataset:
     arguments = {"name": "facts", "source": "factconsolidation_sh_1k", "serial": "keep"}
-    return load(**(arguments | {"folder": folder, "files": files} | changes))
+    return load(**(arguments | {"file": locate(folder, *files)} | changes))
 
 
 @FORMS
@@ -87,7 +87,7 @@ def test_a_row_becomes_items_and_questions(tmp_path: Path, write: Write) -> None
     assert {question.kind for question in data.questions} == {"single_hop"}
     # Fact 2 begins with white space, so it falls to a catch-all: another slot.
     assert [(q.current, q.stale) for q in data.questions] == [(3, (0,)), (4, ()), (None, ())]
-    assert data.superseded_by == ((0, 3),)
+    assert data.histories[0].superseded_by == ((0, 3),)
     assert data.name == "facts"
     assert "factconsolidation_sh_1k" in data.source
 
@@ -95,7 +95,7 @@ def test_a_row_becomes_items_and_questions(tmp_path: Path, write: Write) -> None
 def test_multi_hop_questions_have_no_slot(tmp_path: Path) -> None:
     data = read(tmp_path, as_json(make_rows(), tmp_path), source="factconsolidation_mh_1k")
     assert {(q.kind, q.current, q.stale) for q in data.questions} == {("multi_hop", None, ())}
-    assert data.superseded_by == ((0, 3),)
+    assert data.histories[0].superseded_by == ((0, 3),)
 
 
 def test_without_serial_numbers_all_else_is_the_same(tmp_path: Path) -> None:
@@ -103,7 +103,8 @@ def test_without_serial_numbers_all_else_is_the_same(tmp_path: Path) -> None:
     keep, strip = read(tmp_path, file), read(tmp_path, file, serial="strip")
     assert [item.text for item in strip.items] == FACTS
     assert [item.id for item in strip.items] == [item.id for item in keep.items]
-    assert (strip.questions, strip.superseded_by) == (keep.questions, keep.superseded_by)
+    assert strip.questions == keep.questions
+    assert strip.histories[0].superseded_by == keep.histories[0].superseded_by
     assert strip.sha256 != keep.sha256
 
 
@@ -226,7 +227,7 @@ CHILD = """
 import sys, time
 from pathlib import Path
 from engram_hydra.datasets.factconsolidation import load
-from engram_hydra.datasets.files import HubAddress, PinnedFile
+from engram_hydra.datasets.files import HubAddress, PinnedFile, locate
 from engram_hydra.errors import DataError
 time.sleep = lambda seconds: None  # the client waits between its retries; the tests need not
 folder, sha256, *address = sys.argv[1:]
@@ -234,7 +235,7 @@ files = [PinnedFile("facts/rows.parquet", sha256, HubAddress(*address)),
          PinnedFile("facts/rows.json", "0" * 64)]
 try:
     data = load(name="facts", source="factconsolidation_sh_1k", serial="keep",
-                folder=Path(folder), files=files)
+                file=locate(Path(folder), *files))
     print(data.sha256)
 except DataError as error:
     sys.exit(f"DataError: {error}")
@@ -296,15 +297,15 @@ def test_conflicts_are_the_golden_ones(
     facts, slots = SIZES[length]
     assert len(single.items) == facts
     # A slot has one or two facts, so the others are the newest of their slots.
-    assert facts - len(single.superseded_by) == slots
-    assert [list(pair) for pair in single.superseded_by] == expected["superseded_by"]
+    assert facts - len(single.histories[0].superseded_by) == slots
+    assert [list(pair) for pair in single.histories[0].superseded_by] == expected["superseded_by"]
     found = [
         None if q.current is None else {"current": q.current, "stale": list(q.stale)}
         for q in single.questions
     ]
     assert found == expected["single_hop_questions"]
     assert multi.items == single.items
-    assert multi.superseded_by == single.superseded_by
+    assert multi.histories[0].superseded_by == single.histories[0].superseded_by
     assert {(q.kind, q.current, q.stale) for q in multi.questions} == {("multi_hop", None, ())}
     assert len(multi.questions) == len(single.questions) == 100
 

@@ -17,10 +17,10 @@ def test_a_data_folder_that_does_not_exist_is_told(compose, tmp_path: Path) -> N
         with pytest.raises(
             DataError, match=r"does not exist: set ENGRAM_DATA or paths\.data"
         ) as told:
-            load_dataset(options, folder)
+            load_dataset(options, str(folder))
         assert str(folder) in str(told.value)
 
 
 def test_generated_data_need_no_folder(compose, tmp_path: Path) -> None:
     options = compose("dataset.facts=60", "dataset.single_hop=10", "dataset.two_hop=5").dataset
-    assert load_dataset(options, None) == load_dataset(options, tmp_path / "nowhere")
+    assert load_dataset(options, None) == load_dataset(options, str(tmp_path / "nowhere"))

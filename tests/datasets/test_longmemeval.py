@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 from rank_bm25 import BM25Okapi
 
-from engram_hydra.datasets.longmemeval import History, Loaded, load, pilot_ids, seed_index
+from engram_hydra.datasets.dataset import Dataset, History
+from engram_hydra.datasets.longmemeval import load, pilot_ids
 from engram_hydra.errors import ConfigError, DataError
 from engram_hydra.metrics.sessions import ndcg_any, recall_all, recall_any
 
@@ -61,17 +62,18 @@ def write(folder: Path, *entries: object) -> Path:
     return path
 
 
-def read(folder: Path, *entries: object, **options: Any) -> Loaded:
-    return load(write(folder, *entries), **options)
+def read(folder: Path, *entries: object, **options: Any) -> Dataset:
+    return load(name="histories", file=write(folder, *entries), **options)
 
 
-def in_haystack_order(history: History) -> list[tuple[str, str, str]]:
-    """Each item's id, official id and text."""
+def in_haystack_order(history: History, dates: list[str]) -> list[tuple[str, str, str]]:
+    """Each item's id, official id and text; ``dates`` are the haystack's, one for each item."""
+    haystack = sorted(range(len(dates)), key=dates.__getitem__)
     rows = {
-        history.haystack[item.position]: (item.id, history.corpus_ids[item.position], item.text)
+        haystack[item.position]: (item.id, history.documents[item.position], item.text)
         for item in history.items
     }
-    return [rows[i] for i in range(len(rows))]
+    return [rows[i] for i in range(len(dates))]
 
 
 def gold_ids(history: History) -> list[str]:
@@ -87,9 +89,8 @@ def test_sessions_by_date(tmp_path: Path) -> None:
         ("answer_7_2", 2, "2026-01-05T23:59:00", "It grows."),
         ("filler_1", 3, "2026-02-02T09:30:00", "What is rye? Ah."),
     ]
-    assert history.haystack == (3, 1, 2, 0)
     # The second evidence session has a mark of the assistant's only: renamed, and no gold.
-    assert history.corpus_ids == ("filler_2", "answer_7_1", "noans_7_2", "filler_1")
+    assert history.documents == ("filler_2", "answer_7_1", "noans_7_2", "filler_1")
     (question,) = history.questions
     assert (history.id, question.id, question.kind) == ("q1", "q1", "multi-session")
     assert (question.text, question.answers) == ("Where did I plant the fig?", ("by the well",))
@@ -99,7 +100,8 @@ def test_sessions_by_date(tmp_path: Path) -> None:
 
 def test_sessions_of_both_roles_have_the_same_gold(tmp_path: Path) -> None:
     (history,) = read(tmp_path, make_entry(), roles="both").histories
-    assert [text for *_, text in in_haystack_order(history)] == [
+    dates = make_entry()["haystack_dates"]
+    assert [text for *_, text in in_haystack_order(history, dates)] == [
         "What is rye? Grain. Ah.",
         "Hello. Hi. The fig stands by the well. By the well, then.",
         "It grows. Fine.",
@@ -110,14 +112,15 @@ def test_sessions_of_both_roles_have_the_same_gold(tmp_path: Path) -> None:
 
 def test_turns(tmp_path: Path) -> None:
     (history,) = read(tmp_path, make_entry(), granularity="turn").histories
-    assert in_haystack_order(history) == [
+    dates = make_entry()["haystack_dates"]
+    assert in_haystack_order(history, [dates[i] for i in (0, 0, 1, 1, 2)]) == [
         ("filler_1_1", "filler_1_1", "What is rye?"),
         ("filler_1_3", "filler_1_3", "Ah."),
         ("answer_7_1_1", "noans_7_1_1", "Hello."),
         ("answer_7_1_3", "answer_7_1_3", "The fig stands by the well."),
         ("answer_7_2_1", "noans_7_2_1", "It grows."),
     ]
-    assert history.haystack == (2, 3, 4, 0, 1)
+    assert [item.id for item in history.items[-2:]] == ["filler_1_1", "filler_1_3"]
     assert gold_ids(history) == ["answer_7_1_3"]
 
 
@@ -143,8 +146,8 @@ def test_a_session_that_stands_twice_is_two_items_with_one_official_id(tmp_path:
     (history,) = read(tmp_path, entry).histories
     assert history.questions[0].gold == (1, 4)
     assert gold_ids(history) == ["answer_7_1", "answer_7_1#2"]
-    assert history.corpus_ids.count("answer_7_1") == 2
-    assert recall_all([history.corpus_ids[4]], {"answer_7_1"}, 1) == 1.0
+    assert history.documents.count("answer_7_1") == 2
+    assert recall_all([history.documents[4]], {"answer_7_1"}, 1) == 1.0
 
 
 def test_a_turn_that_stands_twice(tmp_path: Path) -> None:
@@ -171,6 +174,13 @@ def test_exclusions(tmp_path: Path) -> None:
     }
 
 
+def test_the_number_is_the_place_among_all_sorted_ids(tmp_path: Path) -> None:
+    entries = [make_entry("q3"), make_entry("q4_abs"), make_entry("q1"), make_entry("q5")]
+    every, some = read(tmp_path, *entries), read(tmp_path, *entries, only=["q5", "q3"])
+    assert {each.id: each.number for each in every.histories} == {"q3": 1, "q1": 0, "q5": 3}
+    assert {each.id: each.number for each in some.histories} == {"q3": 1, "q5": 3}
+
+
 def test_only_some_in_the_order_of_the_file(tmp_path: Path) -> None:
     damaged = {"question_id": "q2"}
     entries = [make_entry("q3"), damaged, make_entry("q1"), make_entry("q4_abs")]
@@ -190,7 +200,7 @@ def test_empty_and_assistant_only_sessions_have_empty_texts(tmp_path: Path) -> N
     entry = make_entry()
     entry["haystack_sessions"][0] = []
     (history,) = read(tmp_path, entry).histories
-    assert [text for *_, text in in_haystack_order(history)][::3] == ["", ""]
+    assert [history.items[position].text for position in (0, 3)] == ["", ""]
     (turns,) = read(tmp_path, entry, granularity="turn").histories
     assert len(turns.items) == 3
 
@@ -202,7 +212,7 @@ def test_strange_characters(tmp_path: Path) -> None:
     path = write(tmp_path, entry)
     assert b"\\ud83d\\ude00" in path.read_bytes()
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b", ", b",\r\n"))
-    (history,) = load(path).histories
+    (history,) = load(name="histories", file=path).histories
     # The replacement above took the one in the text along.
     assert history.items[3].text == "nul \0,\r\nbell \a,\r\n\ufffd alone,\r\n\U0001f600"
     assert history.questions[0].text == "\ufffd?"
@@ -292,14 +302,14 @@ def test_an_entry_without_a_question_id_is_named_by_its_byte(tmp_path: Path, ent
     path = write(tmp_path, make_entry(), entry)
     offset = path.read_bytes().rindex(json.dumps(entry).encode())
     with pytest.raises(DataError, match=f"entry at byte {offset}, field question_id: "):
-        load(path)
+        load(name="histories", file=path)
 
 
 def test_a_file_cut_in_the_middle(tmp_path: Path) -> None:
     path = write(tmp_path, make_entry("q1"), make_entry("q2"))
     path.write_bytes(path.read_bytes()[:-300])
     with pytest.raises(DataError, match="at byte"):
-        load(path)
+        load(name="histories", file=path)
 
 
 def test_a_question_that_stands_twice(tmp_path: Path) -> None:
@@ -330,13 +340,6 @@ def test_the_pilot(all_ids: list[str]) -> None:
     assert len(set(pilot_ids(all_ids))) == 100
 
 
-def test_the_seed_index_depends_on_no_order(all_ids: list[str]) -> None:
-    assert len(all_ids) == 500
-    assert [seed_index(i, set(all_ids)) for i in (all_ids[0], all_ids[499])] == [0, 499]
-    with pytest.raises(ValueError, match="not in list"):
-        seed_index("no such question", all_ids)
-
-
 TOKENIZERS: dict[str, Callable[[str], list[str]]] = {
     "split_space": lambda text: text.split(" "),
     "lower_split": lambda text: text.lower().split(),
@@ -344,7 +347,9 @@ TOKENIZERS: dict[str, Callable[[str], list[str]]] = {
 
 
 def test_the_sample_against_the_golden_file(engram_data: Path, golden: Path) -> None:
-    loaded = load(engram_data / "longmemeval/longmemeval_s_sample.json")
+    file = engram_data / "longmemeval/longmemeval_s_sample.json"
+    dates = {e["question_id"]: e["haystack_dates"] for e in json.loads(file.read_text("utf-8"))}
+    loaded = load(name="sample", file=file)
     histories = {history.id: history for history in loaded.histories}
     cases = json.loads((golden / "longmemeval_sample_bm25.json").read_text(encoding="utf-8"))
     assert len(cases) == 24
@@ -354,8 +359,8 @@ def test_the_sample_against_the_golden_file(engram_data: Path, golden: Path) -> 
         if not case["scored"]:
             continue
         history = histories[case["question_id"]]
-        corpus = in_haystack_order(history)
-        gold = {history.corpus_ids[position] for position in history.questions[0].gold}
+        corpus = in_haystack_order(history, dates[history.id])
+        gold = {history.documents[position] for position in history.questions[0].gold}
         assert sorted(gold) == sorted(case["correct"])
         assert len(corpus) == case["n_sessions"]
         tokens = TOKENIZERS[case["tokenizer"]]
@@ -378,7 +383,7 @@ from pathlib import Path
 from engram_hydra.datasets.longmemeval import load
 
 started = time.perf_counter()
-loaded = load(Path(sys.argv[1]), roles=sys.argv[2])
+loaded = load(name="full", file=Path(sys.argv[1]), roles=sys.argv[2])
 seconds = time.perf_counter() - started
 peak = re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())
 print(len(loaded.histories), len(loaded.excluded), int(peak[1]) / 1024**2, seconds)

@@ -127,7 +127,7 @@ def test_conflicts_are_exact_chronological_and_of_one_slot(arguments: dict[str, 
         (told[i], told[i + 1]) for told in world.told.values() for i in range(len(told) - 1)
     ]
     assert len(expected) == round(arguments["conflict_rate"] * arguments["facts"])
-    assert dataset.superseded_by == tuple(sorted(expected))
+    assert dataset.histories[0].superseded_by == tuple(sorted(expected))
     for told in world.told.values():
         assert len({world.objects[i] for i in told}) == len(told)
 
@@ -195,7 +195,11 @@ def test_seeds_differ() -> None:
 def test_default_data_set() -> None:
     dataset = generate()
     kinds = Counter(question.kind for question in dataset.questions)
-    assert (dataset.name, len(dataset.items), len(dataset.superseded_by)) == ("synthetic", 450, 158)
+    assert (dataset.name, len(dataset.items), len(dataset.histories[0].superseded_by)) == (
+        "synthetic",
+        450,
+        158,
+    )
     assert kinds == {"single_hop": 100, "two_hop": 100}
     assert sum(bool(question.stale) for question in dataset.questions) == 50
     assert [dataset.questions[i].id for i in (7, 107)] == ["single_hop_007", "two_hop_007"]
@@ -203,7 +207,7 @@ def test_default_data_set() -> None:
 
     world = parse(dataset)
     assert {relation for _, relation in world.slots} == set(OF)
-    distances = [new - old for old, new in dataset.superseded_by]
+    distances = [new - old for old, new in dataset.histories[0].superseded_by]
     assert min(distances) < 20 and max(distances) > 200
     assert (
         max(Counter(world.objects).values()) <= 12
@@ -218,8 +222,8 @@ def test_newer_facts_are_often_worded_differently() -> None:
         text = dataset.items[position].text.replace(world.slots[position][0], "s")
         return text.replace(world.objects[position], "o")
 
-    different = sum(wording(old) != wording(new) for old, new in dataset.superseded_by)
-    assert 0.4 < different / len(dataset.superseded_by) < 0.8
+    different = sum(wording(old) != wording(new) for old, new in dataset.histories[0].superseded_by)
+    assert 0.4 < different / len(dataset.histories[0].superseded_by) < 0.8
 
 
 def test_facts_and_each_sort_of_question_are_independent_of_the_counts() -> None:
@@ -246,7 +250,7 @@ def test_words_are_shared_between_people() -> None:
 def test_large_world_keeps_names_apart() -> None:
     dataset = generate(facts=200_000)
     assert len({item.text for item in dataset.items}) > 199_000
-    assert len(dataset.superseded_by) == 70_000
+    assert len(dataset.histories[0].superseded_by) == 70_000
 
 
 def test_too_many_single_hop_questions_are_refused() -> None:

@@ -21,7 +21,7 @@ from engram_hydra.memories.index import ExactIndex, HnswIndex
 from engram_hydra.memories.random import Random
 from engram_hydra.memories.tide import Tide
 
-OKAPI = {"k1": 1.5, "b": 0.75, "epsilon": 0.25}
+OKAPI = {"k1": 1.5, "b": 0.75, "epsilon": 0.25, "tokenizer": "lower_split"}
 MEMORIES = {
     "bm25": lambda embed, ties: BM25(**OKAPI, ties=ties),
     "dense": lambda embed, ties: Dense(ties=ties, embed=embed, index=ExactIndex()),
@@ -105,6 +105,16 @@ def test_bm25_is_rank_bm25_over_lower_cased_words():
     expected = BM25Okapi([t.lower().split() for t in texts]).get_scores(["new", "reef"])
     assert {hit.id: hit.score for hit in ranking} == {str(i): s for i, s in enumerate(expected)}
     assert ranking[0].id == "2"
+
+
+def test_bm25_on_the_tokens_of_longmemeval_s_script():
+    texts = ["The reef  is old", "the fish is new", "A new reef", "one", "two", "three", ""]
+    memory = BM25(**{**OKAPI, "tokenizer": "split_space"}, ties="oldest")
+    memory.write([Item(str(i), i, text) for i, text in enumerate(texts)])
+    (ranking,) = memory.read(["New  reef"], 7)
+    expected = BM25Okapi([t.split(" ") for t in texts]).get_scores(["New", "", "reef"])
+    assert {hit.id: hit.score for hit in ranking} == {str(i): s for i, s in enumerate(expected)}
+    assert ranking[0].id == "6"  # for the empty word
 
 
 def test_bm25_of_texts_without_words_ranks_by_the_tie_rule():

@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
-from engram_hydra.datasets.dataset import Item, Question
+from engram_hydra.datasets.dataset import History, Item, Question
 from engram_hydra.errors import DataError
 from engram_hydra.metrics.summary import HEADLINES, headline, score_question, summarise
 
-ITEMS = [Item(f"i{n}", n, f"{n}. Ada lives in Place{n}.") for n in range(12)]
+ITEMS = tuple(Item(f"i{n}", n, f"{n}. Ada lives in Place{n}.") for n in range(12))
 QUESTION = Question("q", "Where does Ada live?", ("Place3",), "single_hop", current=3, stale=(1,))
-RANKED = [ITEMS[n] for n in (5, 3, 1, 0, 2, 4, 6, 7, 8, 9)]
+HISTORY = History("h", ITEMS, (QUESTION,))
+RANKED = [5, 3, 1, 0, 2, 4, 6, 7, 8, 9]
 SCORES = [2.0, 2.0, 1.0, 1.0, 1.0, 0.5, 0.0, 0.0, 0.0, 0.0]
 
 
@@ -22,7 +23,7 @@ def row(id_: str, kind: str = "single_hop", **metrics: float) -> dict[str, Any]:
 
 
 def test_score_question() -> None:
-    assert score_question(QUESTION, RANKED, SCORES, 10, None) == {
+    assert score_question(HISTORY, QUESTION, RANKED, SCORES, 10) == {
         "answer_in_top_1": 0,
         "answer_in_top_5": 1,
         "answer_in_top_10": 1,
@@ -34,7 +35,7 @@ def test_score_question() -> None:
 def test_no_metric_looks_below_k() -> None:
     answer_last = [*RANKED[2:], RANKED[1]]
     for k in (1, 4, 5, 9):
-        metrics = score_question(QUESTION, answer_last, SCORES, k, None)
+        metrics = score_question(HISTORY, QUESTION, answer_last, SCORES, k)
         assert {name for name in metrics if name.startswith("answer")} == {
             f"answer_in_top_{cut}" for cut in (1, 5, 10) if cut <= k
         }
@@ -46,22 +47,48 @@ def test_undefined_metrics_are_absent() -> None:
     no_stale = Question("q", "?", ("Place3",), "single_hop", current=3)
     unknown = Question("q", "?", ("Place3",), "multi_hop")
     for question in (no_stale, unknown):
-        assert "current_above_stale_at_10" not in score_question(question, RANKED, SCORES, 10, None)
-    assert "tie_at_1" not in score_question(QUESTION, RANKED[:1], SCORES[:1], 10, None)
-    assert score_question(QUESTION, RANKED, [3.0, 2.0], 10, None)["tie_at_1"] == 0
+        assert "current_above_stale_at_10" not in score_question(
+            HISTORY, question, RANKED, SCORES, 10
+        )
+    assert "tie_at_1" not in score_question(HISTORY, QUESTION, RANKED[:1], SCORES[:1], 10)
+    assert score_question(HISTORY, QUESTION, RANKED, [3.0, 2.0], 10)["tie_at_1"] == 0
 
 
 def test_stale_above_current_counts_as_zero() -> None:
-    ranked = [ITEMS[n] for n in (1, 3)]
-    metrics = score_question(QUESTION, ranked, [2.0, 1.0], 10, None)
+    metrics = score_question(HISTORY, QUESTION, [1, 3], [2.0, 1.0], 10)
     assert metrics["current_above_stale_at_10"] == 0
     assert metrics["answer_in_top_5"] == 1
 
 
 @pytest.mark.parametrize(("answer", "subem"), [("It is place3.", 1), ("Place1", 0), ("", 0)])
 def test_subem_only_with_a_reader(answer: str, subem: int) -> None:
-    assert score_question(QUESTION, RANKED, SCORES, 10, answer)["subem"] == subem
-    assert "subem" not in score_question(QUESTION, RANKED, SCORES, 10, None)
+    assert score_question(HISTORY, QUESTION, RANKED, SCORES, 10, [answer])["subem"] == subem
+    assert "subem" not in score_question(HISTORY, QUESTION, RANKED, SCORES, 10)
+
+
+def test_subem_of_several_answers_is_their_mean() -> None:
+    answers = ["Place3", "Place1", "place3!", ""]
+    assert score_question(HISTORY, QUESTION, RANKED, SCORES, 10, answers)["subem"] == 0.5
+
+
+def test_a_question_with_gold_items_is_scored_on_their_documents() -> None:
+    # Item 7 is item 2's document again, so it is gold too.
+    gold = Question("q", "?", ("Place3",), "temporal-reasoning", gold=(2, 4, 7))
+    documents = tuple(f"d{2 if n == 7 else n}" for n in range(12))
+    history = History("h", ITEMS, (gold,), documents=documents, number=0)
+    metrics = score_question(history, gold, [5, 7, 4, 0, 1], [5.0, 4.0, 3.0, 2.0, 1.0], 5)
+    assert metrics == {
+        "mrr": 0.5,
+        "recall_any_at_1": 0,
+        "recall_all_at_1": 0,
+        "recall_any_at_3": 1,
+        "recall_all_at_3": 1,
+        "recall_any_at_5": 1,
+        "recall_all_at_5": 1,
+        # Gains at ranks 2 and 3, of three possible: (1 + 1/log2(3)) / (1 + 1 + 1/log2(3)).
+        "ndcg_any_at_5": pytest.approx((1 + 1 / math.log2(3)) / (2 + 1 / math.log2(3)), abs=1e-12),
+        "tie_at_1": 0,
+    }
 
 
 def test_summarise_one_kind() -> None:

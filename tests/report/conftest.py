@@ -52,6 +52,7 @@ def _run(
         "data_sha256": SHA,
         "variant": "",
         "exploratory": "false",
+        "overflow": "truncate",
         "complete": "true",
     }
     return Run(

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from engram_hydra.datasets.conflicts import Conflicts, Statement, parse
-from engram_hydra.datasets.dataset import Dataset, Item, Question
+from engram_hydra.datasets.dataset import Dataset, History, Item, Question
 from engram_hydra.datasets.digest import content_sha256
-from engram_hydra.datasets.files import PinnedFile, locate
 from engram_hydra.errors import ConfigError, DataError
 from engram_hydra.metrics.answers import normalize
 
@@ -24,26 +23,24 @@ _KINDS = {"_sh_": "single_hop", "_mh_": "multi_hop"}
 def load(
     *,
     name: str,
+    file: Path,
     source: str,
     serial: Literal["keep", "strip"],
-    folder: Path | None,
-    files: Sequence[PinnedFile],
 ) -> Dataset:
     """The row ``source`` (``factconsolidation_sh_6k`` …) as a data set called ``name``.
 
-    ``files`` are the forms of one table, parquet or JSON, looked for in ``folder`` and then on the
-    hub (``locate``). An item's text is the fact's whole line, with its serial number unless
-    ``serial`` is ``strip``; its id is ``fact_<serial number>``. Questions have kind ``single_hop``
-    or ``multi_hop``; single-hop ones have ``current`` and ``stale`` where their slot is known.
+    ``file`` is the table, as parquet or JSON. An item's text is the fact's whole line, with its
+    serial number unless ``serial`` is ``strip``; its id is ``fact_<serial number>``. Questions have
+    kind ``single_hop`` or ``multi_hop``; single-hop ones have ``current`` and ``stale`` where their
+    slot is known.
     ``sha256`` is of the content, so that it is the same for every form.
 
-    Raises ``DataError`` if no form can be had, or if one is malformed, and ``ConfigError`` for
-    another word than ``keep`` and ``strip``.
+    Raises ``DataError`` if the file is malformed, and ``ConfigError`` for another word than ``keep``
+    and ``strip``.
     """
     if serial not in ("keep", "strip"):
         raise ConfigError(f"dataset.serial is {serial!r}: choose keep or strip.")
-    path = locate(folder, *files)
-    row = _find_row(path, source)
+    row = _find_row(file, source)
     facts = _facts(row)
     conflicts = Conflicts(_statements(row, facts))
     items = tuple(
@@ -53,11 +50,9 @@ def load(
     questions = _questions(row, conflicts)
     return Dataset(
         name=name,
-        items=items,
-        questions=questions,
-        superseded_by=conflicts.superseded_by,
+        histories=(History(name, items, questions, conflicts.superseded_by),),
         sha256=content_sha256(items, questions),
-        source=f"{source} in {path}",
+        source=f"{source} in {file}",
     )
 
 

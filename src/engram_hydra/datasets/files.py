@@ -71,6 +71,19 @@ def data_folder(path: str | None) -> Path | None:
     )
 
 
+def own_file(path: str, sha256: str | None) -> Path:
+    """The file at ``path``, with this hash where one is given; ``DataError`` where it is not so."""
+    file = Path(path).expanduser()
+    if not file.is_file():
+        raise DataError(f"dataset.path={path} is no file: set it to one that is there.")
+    if sha256 is not None and (digest := sha256_of(file)) != sha256.lower():
+        raise DataError(
+            f"{file} has SHA-256 {digest} where dataset.sha256={sha256} was said:"
+            " correct the one or the other."
+        )
+    return file
+
+
 def locate(folder: Path | None, *forms: PinnedFile, cache: Path | None = None) -> Path:
     """The verified path of one of a file's ``forms``: ``present``, else downloaded and verified.
 

@@ -11,8 +11,8 @@ from engram_hydra.datasets.dataset import Dataset
 from engram_hydra.errors import DataError
 
 
-def load_dataset(options: DictConfig, folder: Path | None) -> Dataset:
-    """The data set that ``options`` names, with its files from ``folder`` or the hub.
+def load_dataset(options: DictConfig, folder: str | None) -> Dataset:
+    """The data set that ``options`` names, with its file from where it says, ``folder``, or the hub.
 
     Raises DataError where a file is missing, not the pinned one, or malformed, or where the set has no
     question.
@@ -20,14 +20,20 @@ def load_dataset(options: DictConfig, folder: Path | None) -> Dataset:
     data = _load(options, folder)
     if not data.questions:
         raise DataError(
-            f"dataset={options.name} has no question to ask:"
-            " set dataset.single_hop or dataset.two_hop above 0."
+            f"dataset={options.name} has no question to ask: "
+            + (
+                f"its file {data.source} leaves all out, each for a reason such as:"
+                f" {next(iter(data.excluded.values()))}."
+                if data.excluded
+                else "set dataset.single_hop or dataset.two_hop above 0."
+            )
         )
     return data
 
 
-def _load(options: DictConfig, folder: Path | None) -> Dataset:
-    if issubclass(config.schema_of(options), config.Synthetic):
+def _load(options: DictConfig, folder: str | None) -> Dataset:
+    schema = config.schema_of(options)
+    if issubclass(schema, config.Synthetic):
         from engram_hydra.datasets import synthetic
 
         return synthetic.generate(
@@ -37,21 +43,27 @@ def _load(options: DictConfig, folder: Path | None) -> Dataset:
             two_hop=options.two_hop,
             seed=options.seed,
         )
-    if folder is not None and not folder.is_dir():
-        raise DataError(
-            f"the data folder {folder} does not exist: set ENGRAM_DATA or paths.data to one that does."
+    file = _file(options, folder)
+    if issubclass(schema, config.LongMemEval):
+        from engram_hydra.datasets import longmemeval
+
+        return longmemeval.load(
+            name=options.name,
+            file=file,
+            granularity=options.granularity,
+            roles=options.roles,
+            only=options.only,
         )
     from engram_hydra.datasets import factconsolidation
-    from engram_hydra.datasets.files import HubAddress, PinnedFile
 
-    files = [
-        PinnedFile(
-            file.local,
-            file.sha256,
-            file.hub and HubAddress(file.hub.repo, file.hub.revision, file.hub.path),
-        )
-        for file in options.files.values()
-    ]
     return factconsolidation.load(
-        name=options.name, source=options.source, serial=options.serial, folder=folder, files=files
+        name=options.name, file=file, source=options.source, serial=options.serial
     )
+
+
+def _file(options: DictConfig, folder: str | None) -> Path:
+    from engram_hydra.datasets.files import data_folder, locate, own_file, pinned_files
+
+    if options.path is not None:
+        return own_file(options.path, options.sha256)
+    return locate(data_folder(folder), *pinned_files(options.files))

@@ -9,14 +9,13 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from engram_hydra.datasets import dataset
-from engram_hydra.datasets.dataset import Item
+from engram_hydra.datasets.dataset import Dataset, History, Item, Question
 from engram_hydra.datasets.digest import content_sha256
 from engram_hydra.datasets.json_entries import entries
 from engram_hydra.datasets.longmemeval_entry import Entry, RawEntry
@@ -27,54 +26,24 @@ _PILOT_SIZE = 100
 _ROLES = {"user": ("user",), "both": ("user", "assistant")}
 
 
-@dataclass(frozen=True, slots=True)
-class Question(dataset.Question):
-    """A question whose gold are items: ``gold`` has their positions, ascending, at least one."""
-
-    gold: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class History:
-    """What one memory is to remember, and what it is asked.
-
-    ``items[i].position == i``. ``haystack[i]`` is where the item of position ``i`` stood in the file's
-    own order, a permutation; ``corpus_ids[i]`` is its id in the official metrics, where an id that
-    stands twice is one document, and an evidence session that is not gold is renamed so.
-    """
-
-    id: str
-    items: tuple[Item, ...]
-    questions: tuple[Question, ...]
-    haystack: tuple[int, ...]
-    corpus_ids: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    """The scored histories in the file's order, and the other questions' ids with the reason.
-
-    ``sha256`` (64 hex digits) identifies the histories' content.
-    """
-
-    histories: tuple[History, ...]
-    excluded: dict[str, str]
-    sha256: str
-
-
 def load(
-    file: Path,
     *,
+    name: str,
+    file: Path,
     granularity: str = "session",
     roles: str = "user",
     only: Collection[str] | None = None,
-) -> Loaded:
+) -> Dataset:
     """The histories in ``file``, one per scored question, of all or of the ids ``only``.
+
+    They stand in the file's order, each with one question; its ``number`` is where the question's id
+    stands among all the file's sorted ids, so that it does not depend on ``only``.
 
     ``granularity`` ``session`` makes an item of each session, its turns' texts joined by one space
     (empty if it has none), ``turn`` one of each turn; ``roles`` ``user`` takes the user's turns alone,
     ``both`` the assistant's as well. An item's position is its stable rank by date. Its id is the
-    session's, for a turn with ``_<number of the turn, from 1>``, and with ``#2`` if it came before.
+    session's, for a turn with ``_<number of the turn, from 1>``, and with ``#2`` if it came before;
+    its document is the official one, where an evidence session that is not gold is renamed so.
 
     Whatever the roles, evidence sessions are gold if a user's turn is marked, and questions without
     such a one, or with ``_abs`` in their id, are excluded. At granularity ``turn`` each marked turn of
@@ -90,7 +59,7 @@ def load(
     wanted = None if only is None else set(only)
     histories: list[History] = []
     excluded: dict[str, str] = {}
-    seen: set[str] = set()
+    seen: set[str] = set()  # all ids of the file
     for offset, value in entries(file):
         raw = RawEntry(file, offset, value)
         if raw.id in seen:
@@ -106,7 +75,9 @@ def load(
             histories.append(_history(entry, documents))
     if missing := sorted((wanted or set()) - seen):
         raise DataError(f"{file} lacks question {missing[0]}: take the file that the ids are from.")
-    return Loaded(tuple(histories), excluded, _sha256(histories))
+    number = {question_id: number for number, question_id in enumerate(sorted(seen))}
+    numbered = tuple(replace(history, number=number[history.id]) for history in histories)
+    return Dataset(name, numbered, _sha256(histories), str(file), excluded)
 
 
 def pilot_ids(all_ids: Collection[str]) -> list[str]:
@@ -114,14 +85,6 @@ def pilot_ids(all_ids: Collection[str]) -> list[str]:
     order = np.random.default_rng(_PILOT_SEED).permutation(len(all_ids))
     ids = sorted(all_ids)
     return [ids[i] for i in order[:_PILOT_SIZE]]
-
-
-def seed_index(question_id: str, all_ids: Collection[str]) -> int:
-    """Where the id stands among the sorted ``all_ids``, from 0: what a history's own seed comes from.
-
-    Raises ValueError if it is not among them.
-    """
-    return sorted(all_ids).index(question_id)
 
 
 class _Document(NamedTuple):
@@ -177,8 +140,7 @@ def _history(entry: Entry, documents: Sequence[_Document]) -> History:
             for position, i in enumerate(haystack)
         ),
         questions=(Question(entry.id, entry.question, (entry.answer,), entry.kind, gold=gold),),
-        haystack=tuple(haystack),
-        corpus_ids=tuple(document.corpus_id for document in ranked),
+        documents=tuple(document.corpus_id for document in ranked),
     )
 
 

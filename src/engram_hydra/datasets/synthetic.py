@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engram_hydra.datasets.dataset import Dataset, Item, Question
+from engram_hydra.datasets.dataset import Dataset, History, Item, Question
 from engram_hydra.datasets.digest import content_sha256
 from engram_hydra.datasets.synthetic_world import (
     RELATIONS,
@@ -76,9 +76,7 @@ def generate(
     pairs = [pair for chain in positions.values() for pair in pairwise(chain)]
     return Dataset(
         name="synthetic",
-        items=items,
-        questions=questions,
-        superseded_by=tuple(sorted(pairs)),
+        histories=(History("synthetic", items, questions, tuple(sorted(pairs))),),
         sha256=content_sha256(items, questions),
         source=(
             f"engram_hydra.datasets.synthetic.generate(facts={facts}, "

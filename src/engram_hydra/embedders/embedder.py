@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from engram_hydra.embedders.cache import VectorCache
 from engram_hydra.embedders.encoder import Embedding, Encoder
 from engram_hydra.embedders.options import Options
-from engram_hydra.embedders.progress import reported
+from engram_hydra.progress import reported
 
 
 class Embedder:
@@ -65,4 +65,6 @@ class Embedder:
     def _encode(self, texts: Sequence[str]) -> Iterator[dict[str, Embedding]]:
         # Under the cache's lock another process may turn out to have embedded them all.
         if texts:
-            yield from reported(self._encoder.encode(texts), len(texts))
+            yield from reported(
+                self._encoder.encode(texts), len(texts), "embedding", "texts", size=len
+            )

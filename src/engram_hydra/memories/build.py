@@ -43,7 +43,7 @@ def memory_class(method: DictConfig) -> type[Memory]:
 def build_memory(
     method: DictConfig,
     embed: Embed | None,
-    seed: int | None,
+    seed: int | Sequence[int] | None,
     *,
     index: DictConfig | None = None,
     superseded_by: Sequence[tuple[int, int]] = (),
@@ -52,9 +52,9 @@ def build_memory(
 
     ``embed`` is given to classes that use vectors, an empty index of the kind ``index`` (exact where
     None) to those that use one, and ``superseded_by``, the known (old, new) positions, to those that
-    see conflicts. ``seed`` (``None`` for a deterministic run) starts the one random stream that
-    stochastic classes draw from, and an approximate index's own. Raises ConfigError where the options
-    are not what the class takes.
+    see conflicts. ``seed`` (as ``numpy.random.default_rng`` takes it; ``None`` for a deterministic run)
+    starts the one random stream that stochastic classes draw from, and an approximate index's own.
+    Raises ConfigError where the options are not what the class takes.
     """
     cls = memory_class(method)
     given: dict[str, Any] = {}
@@ -83,8 +83,9 @@ def build_memory(
     return cls(**arguments)
 
 
-def _build_index(index: DictConfig | None, seed: int | None) -> Index:
+def _build_index(index: DictConfig | None, seed: int | Sequence[int] | None) -> Index:
     if index is None or index.name == "exact":
         return ExactIndex()
     assert seed is not None  # a run with an approximate index is never deterministic
-    return HnswIndex(index.links, index.ef_construction, index.ef_search, seed)
+    own = seed if isinstance(seed, int) else int(np.random.SeedSequence(seed).generate_state(1)[0])
+    return HnswIndex(index.links, index.ef_construction, index.ef_search, own)

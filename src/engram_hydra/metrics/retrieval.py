@@ -2,9 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
+from engram_hydra.datasets.dataset import History
 from engram_hydra.metrics.answers import normalize
+
+
+def relevant_items(history: History) -> Iterator[set[int]]:
+    """For each question the positions of its gold; where it names none, of the items with an answer.
+
+    Item and answer are normalised as for SubEM.
+    """
+    named = all(question.gold for question in history.questions)
+    texts = [] if named else [normalize(item.text) for item in history.items]
+    for question in history.questions:
+        golds = [normalize(answer) for answer in question.answers]
+        yield set(question.gold) or {
+            position for position, text in enumerate(texts) if any(gold in text for gold in golds)
+        }
 
 
 def answer_rank(texts: Sequence[str], answers: Sequence[str]) -> int | None:

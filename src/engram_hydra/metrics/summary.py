@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from engram_hydra.datasets.dataset import Item, Question
+from engram_hydra.datasets.dataset import History, Question
 from engram_hydra.errors import DataError
 from engram_hydra.metrics.answers import subem
 from engram_hydra.metrics.retrieval import answer_rank, current_above_stale
+from engram_hydra.metrics.sessions import session_metrics
 from engram_hydra.stats import bootstrap_mean, wilson
 
 CUTS = (1, 5, 10)
@@ -23,35 +24,60 @@ HEADLINES = {
     "answer_in_top_1": "Share of questions whose first item contains the answer.",
     "answer_in_top_10": "Share of questions with the answer in one of the first 10 items.",
     "subem": "Share of questions where the reader's answer contains the gold answer.",
-    "recall_any_at_5": "Share of questions with a gold item among the first 5.",
-    "ndcg_any_at_10": "Mean of the official NDCG of the first 10 items.",
+    "recall_any_at_5": "Share of questions with at least one of their gold sessions among the first 5.",
+    "ndcg_any_at_10": "Mean of the official NDCG of the first 10 sessions.",
 }
 """The metrics that tables show, in their order, each with what its mean says."""
 
 
 def score_question(
-    question: Question, ranked: Sequence[Item], scores: Sequence[float], k: int, answer: str | None
+    history: History,
+    question: Question,
+    ranked: Sequence[int],
+    scores: Sequence[float],
+    k: int,
+    answers: Sequence[str] = (),
 ) -> dict[str, float]:
-    """The metrics of one question, each 0 or 1; none has a cut above ``k``.
+    """The metrics of one question, from 0 to 1; none has a cut above ``k``.
 
-    ``ranked`` are the retrieved items (at most ``k``), best first, and ``scores`` theirs. ``answer``
-    is the reader's, or None without one. ``current_above_stale_at_10`` is defined only where a stale
-    fact is known, ``tie_at_1`` (the two best scores are equal) only where two items were retrieved.
+    ``ranked`` are the positions of the retrieved items (at most ``k``), best first, and ``scores``
+    theirs. A question with gold items is scored on these, any other on the answers in the items.
+    ``answers`` are the reader's: ``subem`` is their mean, and absent without one.
+    ``current_above_stale_at_10`` is defined only where a stale fact is known, ``tie_at_1`` (the two
+    best scores are equal) only where two items were retrieved.
     """
+    metrics = (
+        _gold_metrics(history, question, ranked, k)
+        if question.gold
+        else _answer_metrics(history, question, ranked, k)
+    )
+    if len(ranked) > 1:
+        metrics["tie_at_1"] = float(scores[0] == scores[1])
+    if answers:
+        metrics["subem"] = fmean(subem(answer, question.answers) for answer in answers)
+    return metrics
+
+
+def _gold_metrics(
+    history: History, question: Question, ranked: Sequence[int], k: int
+) -> dict[str, float]:
+    documents = history.documents
+    golds = {documents[position] for position in question.gold}
+    return session_metrics([documents[position] for position in ranked], documents, golds, k)
+
+
+def _answer_metrics(
+    history: History, question: Question, ranked: Sequence[int], k: int
+) -> dict[str, float]:
     top = ranked[: CUTS[-1]]
-    rank = answer_rank([item.text for item in top], question.answers)
+    rank = answer_rank([history.items[position].text for position in top], question.answers)
     metrics = {
         f"answer_in_top_{cut}": float(rank is not None and rank <= cut) for cut in CUTS if cut <= k
     }
     if k >= 10 and question.current is not None and question.stale:
-        positions = [item.position for item in top]
         metrics["current_above_stale_at_10"] = float(
-            current_above_stale(positions, question.current, question.stale, 10)
+            current_above_stale(top, question.current, question.stale, 10)
         )
-    if len(top) > 1:
-        metrics["tie_at_1"] = float(scores[0] == scores[1])
-    if answer is not None:
-        metrics["subem"] = float(subem(answer, question.answers))
     return metrics
 
 

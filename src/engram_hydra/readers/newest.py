@@ -5,15 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from engram_hydra.readers.reader import Reader
+
 _SERIAL = re.compile(r"^\d+\. ")
 _TOKEN = re.compile(r"[\w']+")
 
 
-class NewestReader:
+class NewestReader(Reader):
     """Takes the fact that shares most words with the question, the newest of several.
 
     It resolves conflicts by itself, so its SubEM decides nothing about a memory.
     """
+
+    def answers(
+        self, questions: Sequence[str], contexts: Sequence[Sequence[str]], seed: int
+    ) -> list[str]:
+        asked = zip(questions, contexts, strict=True)
+        return [self.answer(question, context) for question, context in asked]
 
     def answer(self, question: str, context: Sequence[str]) -> str:
         """What the chosen fact says beyond the question's own words; empty for an empty context.

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from engram_hydra.errors import ConfigError
+from engram_hydra.run_key import NOT_ASKED
 
 DETERMINISTIC = "deterministic"
+GOES_WITH_ANY = {"embedder": "none", "overflow": "none", "reader": NOT_ASKED, "endpoint": ""}
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,8 @@ def select(
     k: int,
     reader: str,
     embedder: str,
+    overflow: str = "truncate",
+    endpoint: str = "",
     data_variants: Collection[str] = (),
 ) -> Selection:
     """The newest complete run of each cell, over one data set, k, reader and embedder.
@@ -63,15 +67,22 @@ def select(
     newest decides, the older ones are left out. Audit runs are cells of their own. ``data_variants``
     are the declared variants that change the data: of each the newest run says which version counts.
 
-    Runs on other data sets are passed over in silence. A method without vectors carries the embedder
-    ``none`` and goes with any.
+    ``overflow`` is what the embedder did with long texts, ``endpoint`` where a reader's model was
+    asked. Runs on other data sets are passed over in silence. A method without vectors carries the
+    embedder ``none`` and goes with any, as does a run with nothing to answer, whose reader is ``n/a``.
 
     Raises ConfigError if several versions of the data set are left and ``data_sha256`` (64 hex
     digits) does not say which one; a declared variant of the data does not count as a version.
     """
     left_out: list[tuple[Run, str]] = []
     candidates: list[Run] = []
-    wanted = {"k": str(k), "reader": reader, "embedder": embedder}
+    wanted = {
+        "k": str(k),
+        "reader": reader,
+        "embedder": embedder,
+        "overflow": overflow,
+        "endpoint": endpoint,
+    }
     for run in runs:
         if _tag(run, "dataset") != dataset:
             continue
@@ -127,7 +138,7 @@ def _unfit(run: Run, wanted: Mapping[str, str]) -> str:
     if _is_audit(run) and not _tag(run, "audit_rule"):
         return "audit without a rule"
     for name, value in wanted.items():
-        if _tag(run, name) != value and not (name == "embedder" and _tag(run, name) == "none"):
+        if _tag(run, name) not in (value, GOES_WITH_ANY.get(name)):
             return f"other {name}"
     return ""
 

@@ -5,13 +5,18 @@ from __future__ import annotations
 import io
 import itertools
 import logging
+from collections.abc import Iterator
 
 import pytest
 
-from engram_hydra.embedders import progress
-from engram_hydra.embedders.progress import reported
+from engram_hydra import progress
+from engram_hydra.progress import reported
 
 BATCHES = [["a"] * 16] * 9 + [["a"] * 3]
+
+
+def embedding() -> Iterator[list[str]]:
+    return reported(BATCHES, 147, "embedding", "texts", size=len)
 
 
 class Terminal(io.StringIO):
@@ -31,15 +36,15 @@ def test_a_short_one_shows_no_bar_and_one_line(
 ) -> None:
     caplog.set_level(logging.INFO)
     stderr = terminal(monkeypatch)
-    assert list(reported(BATCHES, 147)) == BATCHES
+    assert list(embedding()) == BATCHES
     assert stderr.getvalue().strip() == ""
-    assert caplog.messages == ["embedded 147 texts in 0 s"]
+    assert caplog.messages == ["embedding: 147 texts in 0 s"]
 
 
 def test_a_terminal_gets_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     stderr = terminal(monkeypatch)
     monkeypatch.setattr(progress, "BAR_AFTER", 0)
-    list(reported(BATCHES, 147))
+    list(embedding())
     assert "147/147" in stderr.getvalue()
 
 
@@ -51,10 +56,16 @@ def test_a_log_gets_a_line_every_half_minute(
     clock = itertools.count(0, 10)
     monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
     monkeypatch.setattr("sys.stderr", io.StringIO())
-    list(reported(BATCHES, 147))
+    list(embedding())
     assert caplog.messages == [
-        "embedded 48 of 147 texts",
-        "embedded 96 of 147 texts",
-        "embedded 144 of 147 texts",
-        "embedded 147 texts in 110 s",
+        "embedding: 48 of 147 texts",
+        "embedding: 96 of 147 texts",
+        "embedding: 144 of 147 texts",
+        "embedding: 147 texts in 110 s",
     ]
+
+
+def test_one_part_alone_is_not_told(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    assert list(reported(["all"], 1, "remembering", "histories")) == ["all"]
+    assert caplog.messages == []

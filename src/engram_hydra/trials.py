@@ -1,0 +1,72 @@
+"""All trials of a run, one for each history: in this process, or shared among several."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from functools import partial
+
+from omegaconf import DictConfig, OmegaConf
+
+from engram_hydra.datasets.dataset import Dataset, History
+from engram_hydra.embedders.embedder import Embedder
+from engram_hydra.errors import EngramError
+from engram_hydra.progress import reported
+from engram_hydra.trial import Trial, attempt, new_embedder
+
+log = logging.getLogger(__name__)
+
+
+def run_trials(cfg: DictConfig, data: Dataset) -> list[Trial]:
+    """A trial for each history, in their order; the same whatever ``cfg.workers`` is, times aside.
+
+    All texts are to be in the cache of vectors beforehand. Raises what ``attempt`` raises at the
+    first history that fails, and EngramError where a worker process dies.
+    """
+    workers = min(cfg.workers, len(data.histories))
+    log.info(
+        "writing %s items and reading %s questions, %s",
+        f"{len(data.items):,}",
+        f"{len(data.questions):,}",
+        "in one history" if len(data.histories) == 1 else f"in {len(data.histories):,} histories",
+    )
+    trials = _shared(cfg, data, workers) if workers > 1 else _in_turn(cfg, data)
+    return list(reported(trials, len(data.histories), "remembering", "histories"))
+
+
+def _in_turn(cfg: DictConfig, data: Dataset) -> Iterator[Trial]:
+    embedder = new_embedder(cfg)
+    for history in data.histories:
+        yield attempt(cfg, history, data.sha256, embedder)
+
+
+def _shared(cfg: DictConfig, data: Dataset, workers: int) -> Iterator[Trial]:
+    plain = cfg.copy()
+    OmegaConf.resolve(plain)  # the workers know no resolvers
+    # Spawned, not forked: threads of the libraries that are loaded by now would not survive it.
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(workers, context, _start, (plain,)) as pool:
+        try:
+            yield from pool.map(partial(_attempt, plain, data.sha256), data.histories)
+        except BrokenProcessPool as error:
+            raise EngramError(
+                f"one of {workers} worker processes died, perhaps for want of memory:"
+                " run again with a smaller workers=…"
+            ) from error
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+_embedder: Embedder | None = None  # a worker's own, for all of its histories
+
+
+def _start(cfg: DictConfig) -> None:
+    global _embedder
+    _embedder = new_embedder(cfg)
+
+
+def _attempt(cfg: DictConfig, salt: str, history: History) -> Trial:
+    return attempt(cfg, history, salt, _embedder)

@@ -15,6 +15,7 @@ from engram_hydra.conf_dir import conf_dir
 from engram_hydra.errors import DataError
 from engram_hydra.report.ablation_table import (
     HNSW,
+    SPLIT_SPACE,
     TIES_NEWEST,
     Table,
     ablation_tables,
@@ -102,7 +103,7 @@ def _report(cfg: DictConfig, store: Store) -> Report:
         ablation_tables(estimator),
         beside(load_published(Path(conf_dir()) / "published"), name),
         sections(cfg, estimator, declared),
-        {TIES_NEWEST, HNSW, *(change.variant for change in declared)},
+        {TIES_NEWEST, SPLIT_SPACE, HNSW, *(change.variant for change in declared)},
     )
 
 

@@ -80,10 +80,7 @@ def _data(cfg: DictConfig) -> Dataset:
             " none as it is set: choose one whose facts supersede one another."
         )
     if data.excluded:
-        log.info(
-            "%d questions are left out by the official rules: excluded.jsonl says why",
-            len(data.excluded),
-        )
+        log.info("left out by the official rules, see excluded.jsonl: %d", len(data.excluded))
     return data
 
 

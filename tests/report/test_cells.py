@@ -157,3 +157,27 @@ def test_unfit_runs_raise_no_question_of_versions(make_run: Callable[..., Run]) 
     selection = chosen([make_run("bm25"), *unfit])
     assert [key.method for key in selection.cells] == ["bm25"]
     assert len(selection.left_out) == 3
+
+
+def test_a_model_stands_for_itself_at_its_endpoint_only(make_run: Callable[..., Run]) -> None:
+    model = {"reader": "openai:tiny", "endpoint": "https://a.example/v1"}
+    runs = [
+        make_run(seed=0, run_id="same", **model),
+        make_run(seed=1, run_id="elsewhere", **{**model, "endpoint": "https://b.example/v1"}),
+        make_run(seed=2, run_id="rule"),
+    ]
+    selection = chosen(runs, **model)
+    assert [run.run_id for run in selection.cells.values()] == ["same"]
+    reasons = {run.run_id: reason for run, reason in selection.left_out}
+    assert reasons == {"elsewhere": "other endpoint", "rule": "other reader"}
+
+
+def test_what_a_run_has_not_goes_with_any(make_run: Callable[..., Run]) -> None:
+    runs = [
+        make_run("bm25", embedder="none", overflow="none", reader="n/a"),
+        make_run("dense", overflow="chunk", reader="n/a"),
+        make_run("tide", reader="n/a"),
+    ]
+    selection = chosen(runs, overflow="chunk", reader="openai:tiny", endpoint="https://a.example")
+    assert sorted(key.method for key in selection.cells) == ["bm25", "dense"]
+    assert [reason for _, reason in selection.left_out] == ["other overflow"]

@@ -12,6 +12,7 @@ from engram_hydra.report.estimator import Estimator
 
 HNSW = "index_hnsw"
 TIES_NEWEST = "bm25_ties_newest"
+SPLIT_SPACE = "bm25_split_space"
 CORAL = Cell("coral")
 NO_HEIRS = Cell("coral", "no_heirs")
 NO_CALC = Cell("coral", "no_calc")
@@ -81,6 +82,7 @@ _ANCHORS = (
     _Line("oracle displacement", ORACLE, (ORACLE, CORAL)),
     _Line("heirs only", HEIRS_ONLY, (HEIRS_ONLY, CORAL)),
 )
+_OCCASIONAL = (_Line("BM25, tokens split_space", Cell("bm25", variant=SPLIT_SPACE)),)
 
 
 def ablation_tables(estimator: Estimator) -> list[Table]:
@@ -106,12 +108,23 @@ def row_labels(estimator: Estimator) -> dict[Cell, str]:
 
 
 def _lines(estimator: Estimator) -> list[_Line]:
-    return [*_CORAL_LINES, *_ANCHORS, *_others(estimator), *_on_hnsw(estimator)]
+    return [
+        *_CORAL_LINES,
+        *_ANCHORS,
+        *_as_run(estimator),
+        *_others(estimator),
+        *_on_hnsw(estimator),
+    ]
+
+
+def _as_run(estimator: Estimator) -> list[_Line]:
+    """Rows that stand in a table only where they were run."""
+    return [line for line in _OCCASIONAL if line.cell in estimator.cells]
 
 
 def _others(estimator: Estimator) -> list[_Line]:
     """Rows for the cells that have no fixed one: an ablation against its own whole."""
-    placed = {line.cell for line in (*_CORAL_LINES, *_ANCHORS)}
+    placed = {line.cell for line in (*_CORAL_LINES, *_ANCHORS, *_OCCASIONAL)}
     lines = []
     for cell in sorted(set(estimator.cells) - placed):
         if cell.variant or cell.audit:

@@ -135,6 +135,7 @@ class Embedder:
     sha256: str = MISSING
     pooling: str = choice(MISSING, "mean", "cls")
     max_length: int = number(MISSING, ge=1)
+    overflow: str = choice("truncate", "truncate", "chunk")
     dim: int = number(MISSING, ge=1)
 
 

@@ -36,8 +36,10 @@ cases = given(
 
 
 def written(make, embed, n, ties="oldest", cut=0):
+    """A memory of ``n`` items; those from ``cut`` on are written after a first read."""
     memory = make(embed, ties)
     memory.write(items(n)[:cut])
+    memory.read(["0"], 1)
     memory.write(items(n)[cut:])
     return memory
 

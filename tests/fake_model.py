@@ -23,6 +23,7 @@ class FakeOptions:
     sha256: str = "0" * 64
     pooling: str = "mean"
     max_length: int = 256
+    overflow: str = "truncate"
     dim: int = 8
 
 

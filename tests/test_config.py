@@ -250,6 +250,17 @@ def test_methods_that_search_an_index_take_either(compose, method):
     validate(compose(f"method={method}", "index=hnsw"))
 
 
+@pytest.mark.parametrize("method", ["dense", "coral"])
+def test_windows_are_searched_exactly(compose, method):
+    validate(compose(f"method={method}", "embedder.overflow=chunk"))
+    with pytest.raises(ConfigError) as refused:
+        validate(compose(f"method={method}", "embedder.overflow=chunk", "index=hnsw"))
+    assert str(refused.value) == (
+        "index=hnsw holds one vector for each item, and embedder.overflow=chunk gives a long text"
+        " several: set index=exact or embedder.overflow=truncate."
+    )
+
+
 def test_the_check_loads_nothing_heavy():
     code = (
         "import hydra, sys\n"

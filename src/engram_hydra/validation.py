@@ -50,6 +50,11 @@ def _go_together(cfg: DictConfig) -> None:
             f"index={index} does nothing for method={cfg.method.name}, which searches exactly:"
             " leave index=exact."
         )
+    if index != "exact" and cfg.embedder.overflow == "chunk":
+        raise ConfigError(
+            f"index={index} holds one vector for each item, and embedder.overflow=chunk gives a long"
+            " text several: set index=exact or embedder.overflow=truncate."
+        )
     if audit.pool is not None and audit.pool < cfg.k:
         raise ConfigError(
             f"audit.pool={audit.pool} is smaller than k={cfg.k}: the pool is cut to k items,"

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import math
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
+from engram_hydra.datasets.dataset import Item
 from engram_hydra.embedders.cache import VectorCache
 from engram_hydra.embedders.embedder import Embedder
+from engram_hydra.embedders.encoder import Embedding
+from engram_hydra.embedders.windows import Span
 from engram_hydra.errors import ModelError
+from engram_hydra.memories.dense import Dense
+from engram_hydra.memories.index import ExactIndex
+from engram_hydra.memories.memory import WindowedEmbed
 
 import fake_model
 from fake_model import FakeOptions
@@ -65,6 +74,95 @@ def test_what_is_warm_needs_no_cache(embedder: Embedder, tmp_path: Path) -> None
 def test_an_unknown_text_needs_the_model(embedder: Embedder) -> None:
     with pytest.raises(ModelError, match="/nonexistent/model"):
         embedder([*TEXTS, "Unheard of."])
+
+
+class FakeEncoder:
+    """Long are texts with an exclamation mark; their windows are their sentences."""
+
+    def __init__(self) -> None:
+        self.encoded: list[str] = []
+
+    def encode(self, texts: Sequence[str]) -> Iterator[dict[str, Embedding]]:
+        self.encoded += texts
+        return fake_model.encode(texts)
+
+    def windows(self, text: str) -> list[Span]:
+        return [match.span() for match in re.finditer(r"[^ .!][^.!]*", text)]
+
+
+LONG = "One fact. Another fact! A third."
+PARTS = ["One fact", "Another fact", "A third"]
+
+
+@pytest.fixture
+def chunking(tmp_path: Path) -> Embedder:
+    embedder = Embedder(FakeOptions(overflow="chunk"), tmp_path)
+    vars(embedder)["_encoder"] = FakeEncoder()
+    return embedder
+
+
+def vectors_of(texts: Sequence[str]) -> NDArray[np.float32]:
+    return np.stack([fake_model.embedding(text).vector for text in texts])
+
+
+def test_a_long_text_has_windows_which_are_texts(chunking: Embedder, tmp_path: Path) -> None:
+    texts = ["A text.", LONG, "A third", LONG]
+    windows = chunking.windows(texts)
+    assert windows.keys() == {1, 3}
+    for row in (1, 3):
+        np.testing.assert_array_equal(windows[row], vectors_of(PARTS))
+    truncating = Embedder(FakeOptions(), tmp_path)  # its model is nowhere, but all is there
+    np.testing.assert_array_equal(truncating([LONG, *PARTS]), vectors_of([LONG, *PARTS]))
+
+
+def test_the_one_vector_of_a_long_text_is_the_sum_of_its_windows(chunking: Embedder) -> None:
+    vectors = chunking(["A text.", LONG])
+    np.testing.assert_array_equal(vectors[0], vectors_of(["A text."])[0])
+    total = vectors_of(PARTS).astype(float).sum(axis=0)
+    unit = total / math.sqrt(math.fsum(total**2))
+    np.testing.assert_array_equal(vectors[1], np.round(unit * 2**24) / 2**24)
+
+
+def test_a_query_stays_truncated(chunking: Embedder) -> None:
+    np.testing.assert_array_equal(chunking.queries([LONG, "x"]), vectors_of([LONG, "x"]))
+
+
+def test_what_is_warm_is_embedded_windows_and_all(chunking: Embedder, tmp_path: Path) -> None:
+    chunking.warm([LONG])
+    for file in tmp_path.iterdir():
+        file.unlink()
+    encoded = list(vars(chunking)["_encoder"].encoded)
+    assert chunking([LONG]).shape == (1, 8)
+    assert chunking.windows([LONG])[0].shape == (3, 8)
+    assert vars(chunking)["_encoder"].encoded == encoded == [LONG, *PARTS]
+
+
+def test_what_is_cached_needs_no_model_under_chunk_either(
+    chunking: Embedder, tmp_path: Path
+) -> None:
+    first = chunking([LONG, "x"])
+    again = Embedder(FakeOptions(overflow="chunk"), tmp_path)
+    np.testing.assert_array_equal(again([LONG, "x"]), first)
+    np.testing.assert_array_equal(again.windows([LONG])[0], vectors_of(PARTS))
+
+
+def test_long_texts_count_as_truncated_under_chunk_too(chunking: Embedder) -> None:
+    assert chunking.truncated_fraction(["x", LONG, LONG, "y"]) == 1 / 2
+
+
+def test_without_chunk_nothing_has_windows(embedder: Embedder) -> None:
+    assert embedder.truncated_fraction(TEXTS) > 0
+    assert embedder.windows(TEXTS) == {}
+    np.testing.assert_array_equal(embedder.queries(TEXTS), embedder(TEXTS))
+
+
+def test_a_memory_takes_it_for_one_that_has_windows(chunking: Embedder) -> None:
+    assert isinstance(chunking, WindowedEmbed)
+    memory = Dense(ties="oldest", embed=chunking, index=ExactIndex())
+    memory.write([Item("a", 0, "x"), Item("b", 1, LONG)])
+    ((best, _),) = memory.read([PARTS[1]], 2)
+    exact = vectors_of([PARTS[1]])[0].astype(float)
+    assert best == ("b", exact @ exact)
 
 
 def run(

@@ -6,6 +6,7 @@ import math
 import random
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -129,6 +130,48 @@ def test_what_does_not_fit_is_cut_and_marked(encoder: Encoder) -> None:
     assert [found[text].truncated for text in (fits, cut, longer)] == [False, True, True]
     np.testing.assert_array_equal(found[fits].vector, found[cut].vector)
     np.testing.assert_array_equal(found[fits].vector, found[longer].vector)
+
+
+LONG_TEXTS = [
+    "The old town of Nowhere lies by the sea. " * 60,
+    "unbelievableness, antidisestablishmentarianism; " * 80,
+    " \n\t" + "Ünïcödé naïve ﬁne İstanbul ΣΑΣ — 東京 한국어 🙂 \u200b\x07 " * 40 + "\n",
+    "한국어를" * 200,  # one word for the tokenizer, whose pieces are parts of a character
+    "x" * 5000,
+    "supercalifragilistic" * 4 + " " + "a.b-c_" * 300,
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("longest", [8, 32, 256])
+def test_windows_are_parts_of_the_text_that_fit(longest: int) -> None:
+    encoder = Encoder(FakeOptions(**{**vars(PINNED), "max_length": longest}))
+    tokenizer = encoder._model.tokenizer
+    for text in LONG_TEXTS:
+        (pieces,) = encoder._word_pieces([text])
+        if pieces <= longest:
+            continue
+        spans = encoder.windows(text)
+        parts = [text[begin:end] for begin, end in spans]
+        assert max(encoder._word_pieces(parts)) <= longest
+        covered = {place for begin, end in spans for place in range(begin, end)}
+        tokens = tokenizer(
+            text, add_special_tokens=False, return_offsets_mapping=True, verbose=False
+        )
+        assert covered >= {p for begin, end in tokens["offset_mapping"] for p in range(begin, end)}
+        assert all(a < c and b <= d for (a, b), (c, d) in pairwise(spans))
+        if (
+            text == LONG_TEXTS[0]
+        ):  # words of one piece each: all windows are full, and end with words
+            assert set(encoder._word_pieces(parts)) == {longest}
+    assert len(encoder.windows(LONG_TEXTS[0])) > 2
+
+
+@pytest.mark.slow
+def test_windows_are_embedded_whole(encoder: Encoder) -> None:
+    text = LONG_TEXTS[0]
+    parts = [text[begin:end] for begin, end in encoder.windows(text)]
+    assert not any(embedding.truncated for embedding in encode(encoder, parts).values())
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import subprocess
 import sys
+import time
 from pathlib import Path
 from types import ModuleType
 
@@ -114,14 +115,35 @@ def test_a_model_is_downloaded_once_and_never_its_pickles(tmp_path: Path) -> Non
     found = {str(f.relative_to(folder)): f.read_bytes() for f in folder.rglob("*") if f.is_file()}
     assert found == FILES
     assert not [asked for asked in server.requests if "pytorch_model" in asked or ".py" in asked]
+    with hub() as server:
+        assert find_on(server.url, tmp_path).stdout == result.stdout
+    assert server.requests == []
+
+
+def test_a_half_downloaded_model_is_completed(tmp_path: Path) -> None:
+    with hub("reset") as server:
+        assert find_on(server.url, tmp_path).returncode == 1
+        server.fault = "none"
+        result = find_on(server.url, tmp_path)
+    assert result.returncode == 0, result.stderr
+    found = {f.name for f in Path(result.stdout.strip()).rglob("*") if f.is_file()}
+    assert found == {Path(name).name for name in FILES}
+
+
+def test_without_a_network_it_says_so_at_once(tmp_path: Path) -> None:
+    """The client itself would repeat its question for 23 seconds."""
+    start = time.monotonic()
     with refusing() as url:
-        assert find_on(url, tmp_path).stdout == result.stdout
+        result = find_on(url, tmp_path)
+    assert result.returncode == 1
+    assert "refused" in result.stderr
+    assert time.monotonic() - start < 15
 
 
 @pytest.mark.parametrize(
     ("server", "revision"),
     [
-        pytest.param(refusing, REVISION, id="down", marks=pytest.mark.slow),
+        pytest.param(refusing, REVISION, id="down"),
         pytest.param(lambda: hub("server_error"), REVISION, id="500", marks=pytest.mark.slow),
         pytest.param(HubServer, REVISION, id="no such model"),
         pytest.param(hub, "6" * 40, id="no such revision"),

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 import json
 import logging
-import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
-from filelock import FileLock, Timeout
+from filelock import Timeout
 
 from engram_hydra.embedders.encoder import Embedding
 from engram_hydra.embedders.options import Options
-from engram_hydra.errors import ConfigError
+from engram_hydra.sqlite_file import DamageError, SqliteFile
 
 logger = logging.getLogger(__name__)
 
@@ -25,21 +22,21 @@ logger = logging.getLogger(__name__)
 FORMAT = 1
 # A kill loses at most this many vectors.
 STORED_AT_ONCE = 256
-# A damaged schema is quoted in SQLite's message, which then is no UTF-8.
-DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError)
-# What SQLite says when a file's surroundings are at fault; anything else means a damaged file.
-SURROUNDINGS = ("locked", "readonly", "unable to open", "is full", "disk I/O")
 
 Encode = Callable[[Sequence[str]], Iterable[Mapping[str, Embedding]]]
-T = TypeVar("T")
 
 
-class VectorCache:
+class VectorCache(SqliteFile):
     """The vectors of one model (id, revision, weights, ``max_length``, ``dim``) by the sha256 of the text.
 
-    Each row carries a checksum. The journal is SQLite's default one: WAL does not work on network
-    file systems.
+    Each row carries a checksum.
     """
+
+    title = "vector cache"
+    table = (
+        "CREATE TABLE IF NOT EXISTS vectors"
+        " (key BLOB PRIMARY KEY, vector BLOB, truncated INTEGER, checksum BLOB)"
+    )
 
     def __init__(self, folder: Path, options: Options) -> None:
         """Touches no file yet."""
@@ -47,21 +44,18 @@ class VectorCache:
         shape = (options.pooling, options.max_length, options.dim)
         identity = json.dumps([*weights, *shape, _config_of(options.path), FORMAT])
         digest = hashlib.sha256(identity.encode()).hexdigest()[:16]
-        self.file = folder / f"{options.model.replace('/', '--')}-{digest}.sqlite"
+        super().__init__(folder / f"{options.model.replace('/', '--')}-{digest}.sqlite")
 
     def fetch(self, texts: Sequence[str], encode: Encode) -> dict[str, Embedding]:
         """An embedding for each of the distinct ``texts``; the missing ones are encoded and stored.
 
         Processes that miss the same texts take turns, so that each text is encoded once. A damaged
-        row is encoded anew; a damaged file is renamed to ``<file>.damaged-<n>`` and replaced; both
-        are logged as warnings. Raises ``ConfigError`` if the folder or the file can't be used.
+        row is encoded anew, and logged as a warning. Raises ``ConfigError`` if the folder or the file
+        can't be used.
         """
-        with self._surroundings():
-            try:
-                found, _ = self._read(texts)
-            except DAMAGE as error:
-                _raise_unless_damage(error)
-                found = {}
+        found: dict[str, Embedding] = {}
+        with suppress(DamageError):
+            found, _ = self._tried(lambda: self._read(texts))
         if len(found) == len(texts):
             return found
         with self._turn():
@@ -110,45 +104,10 @@ class VectorCache:
         with closing(self._connect()) as connection, connection:
             connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)", rows)
 
-    def _connect(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self.file, timeout=60)
-        # A flipped bit can turn a blob into a text that is no UTF-8.
-        connection.text_factory = bytes
-        connection.execute(
-            "CREATE TABLE IF NOT EXISTS vectors"
-            " (key BLOB PRIMARY KEY, vector BLOB, truncated INTEGER, checksum BLOB)"
-        )
-        return connection
-
-    def _mending(self, action: Callable[[], T]) -> T:
-        """The action's result, if need be from a new file in the place of a damaged one."""
-        with self._surroundings():
-            try:
-                return action()
-            except DAMAGE as error:
-                _raise_unless_damage(error)
-                self._set_aside(error)
-                return action()
-
-    def _set_aside(self, error: Exception) -> None:
-        names = (self.file.with_name(f"{self.file.name}.damaged-{n}") for n in itertools.count(1))
-        aside = next(name for name in names if not name.exists())
-        # The journal first: left behind, it would be played back into the new file.
-        journal = self.file.with_name(f"{self.file.name}-journal")
-        if journal.exists():
-            journal.rename(aside.with_name(f"{aside.name}-journal"))
-        self.file.rename(aside)
-        logger.warning(
-            "the vector cache %s is damaged (%s): moved to %s and started anew",
-            self.file,
-            error,
-            aside.name,
-        )
-
     @contextmanager
     def _turn(self) -> Iterator[None]:
         """Only one process at a time looks what is missing, encodes it and stores it."""
-        lock = FileLock(f"{self.file}.lock")
+        lock = self._lock
         with self._surroundings():
             self.file.parent.mkdir(parents=True, exist_ok=True)
             try:
@@ -160,21 +119,6 @@ class VectorCache:
             yield
         finally:
             lock.release()
-
-    @contextmanager
-    def _surroundings(self) -> Iterator[None]:
-        try:
-            yield
-        except (OSError, sqlite3.OperationalError) as error:
-            raise ConfigError(
-                f"The vector cache {self.file} can't be used ({error}): make its folder writable, "
-                f"or set paths.cache to one that is."
-            ) from error
-
-
-def _raise_unless_damage(error: Exception) -> None:
-    if any(words in str(error) for words in SURROUNDINGS):
-        raise error
 
 
 def _config_of(path: str | None) -> str | None:

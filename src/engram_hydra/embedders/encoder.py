@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from engram_hydra.embedders import weights
 from engram_hydra.embedders.options import Options
+from engram_hydra.embedders.windows import Span, windows
 from engram_hydra.errors import ModelError
 
 BATCH = 16
@@ -87,6 +88,36 @@ class Encoder:
                     text: Embedding(vector, truncated)
                     for (text, truncated), vector in zip(batch, vectors, strict=True)
                 }
+
+    def windows(self, text: str) -> list[Span]:
+        """Where the windows of a text that does not fit begin and end in it, in characters.
+
+        Each, embedded as a text of its own, fits. Raises ``ModelError`` if the tokenizer can't say
+        where its word pieces lie.
+        """
+        tokenizer = self._model.tokenizer
+        if not tokenizer.is_fast:
+            raise ModelError(
+                f"The tokenizer of {self._options.model} does not say where its word pieces lie in a "
+                f"text: set embedder.overflow=truncate."
+            )
+        tokens = tokenizer(
+            text,
+            add_special_tokens=False,
+            truncation=False,
+            return_offsets_mapping=True,
+            verbose=False,
+        )
+        pieces, words = tokens["offset_mapping"], tokens.word_ids()
+        longest = self._options.max_length
+        room = max(1, longest - tokenizer.num_special_tokens_to_add())
+        while True:
+            spans = [(pieces[a][0], pieces[b - 1][1]) for a, b in windows(words, room)]
+            # Part of a word may fall into more pieces than it had in the word.
+            over = max(self._word_pieces([text[a:b] for a, b in spans])) - longest
+            if over <= 0 or room == 1:
+                return spans
+            room = max(1, room - over)
 
     def _word_pieces(self, texts: Sequence[str]) -> Iterator[int]:
         for start in range(0, len(texts), TOKENIZED_AT_ONCE):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from engram_hydra.embedders.options import Options
 from engram_hydra.errors import ModelError
-from engram_hydra.hub import hub_client
+from engram_hydra.hub import hub_client, reach_hub
 
 WEIGHTS = "model.safetensors"
 # Without modules.json the library would quietly build another model from the same weights.
@@ -52,10 +54,20 @@ def _packaged(package: str) -> Path:
 
 
 def _downloaded(options: Options) -> Path:
+    """The client's snapshot; the hub is asked only where that is not there, or not whole."""
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
     model, revision = options.model, options.revision
+    snapshot = partial(snapshot_download, model, revision=revision, allow_patterns=list(FETCHED))
     try:
+        with suppress(LocalEntryNotFoundError):
+            folder = Path(snapshot(local_files_only=True))
+            if all((folder / name).is_file() for name in NEEDED):
+                return folder
         client = hub_client(f"the model {model} at revision {revision}")
-        folder = client.snapshot_download(model, revision=revision, allow_patterns=list(FETCHED))
+        reach_hub(client.hf_hub_url(model, WEIGHTS, revision=revision))
+        return Path(snapshot())
     # The client lets its own errors, its HTTP library's and the system's through, by version.
     except Exception as error:
         reason = str(error).strip().partition("\n")[0].rstrip(".:") or type(error).__name__
@@ -64,7 +76,6 @@ def _downloaded(options: Options) -> Path:
             f"could not be downloaded ({reason}): connect to the network and run again, or put "
             f"its files into a folder and set embedder.path to it."
         ) from error
-    return Path(folder)
 
 
 def _verify(file: Path, options: Options, remedy: str) -> None:

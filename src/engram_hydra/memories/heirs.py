@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from engram_hydra.datasets.dataset import Item
 from engram_hydra.memories.index import Index
 from engram_hydra.memories.memory import Embed
+from engram_hydra.memories.ranking import first_of_each
 from engram_hydra.memories.vectors import VectorMemory
 
 NONE = -1
@@ -71,11 +72,7 @@ class HeirMemory(VectorMemory):
         if not self.heirs:
             return self.living[found]
         ends = self.ends[found]
-        order = np.argsort(ends, axis=1, kind="stable")
-        in_order = np.take_along_axis(ends, order, axis=1)
-        first = np.ones(found.shape, dtype=bool)
-        np.put_along_axis(first, order[:, 1:], in_order[:, 1:] != in_order[:, :-1], axis=1)
-        return first & self.living[ends]
+        return first_of_each(ends) & self.living[ends]
 
     def _score(
         self, rows: NDArray[np.intp], positions: NDArray[np.intp], cosines: NDArray[np.float64]

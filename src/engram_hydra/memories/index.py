@@ -10,12 +10,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+ENTRIES_AT_ONCE = 128  # whose vectors fit the processor's cache
+
 
 class Index(ABC):
     """Unit vectors in the order they were added, searched by inner product with FAISS.
 
-    FAISS works in float32, so what it finds are proposals: whoever needs exact scores takes the
-    ``vectors`` and computes them. An ``exhaustive`` index proposes the best; any other may miss some.
+    FAISS works in float32, so what it finds are proposals: exact are the ``cosines``. An ``exhaustive``
+    index proposes the best; any other may miss some.
     """
 
     exhaustive: ClassVar[bool]
@@ -66,6 +68,27 @@ class Index(ABC):
         where fewer were found.
         """
         return self._faiss.search(queries, width)  # type: ignore[no-any-return]
+
+    def cosines(
+        self,
+        queries: NDArray[np.float32],
+        rows: NDArray[np.intp],
+        positions: NDArray[np.intp],
+    ) -> NDArray[np.float64]:
+        """Exact inner products of entries, each a query's row and an item's position, shape (m,)."""
+        vectors, exact = self.vectors, queries.astype(np.float64)
+        cosines = np.empty(len(rows))
+        for start in range(0, len(rows), ENTRIES_AT_ONCE):
+            part = slice(start, start + ENTRIES_AT_ONCE)
+            items = vectors[positions[part]].astype(np.float64)
+            np.einsum("nd,nd->n", items, exact[rows[part]], out=cosines[part])
+        return cosines
+
+    def scaled(self, weights: NDArray[np.float64]) -> ExactIndex:
+        """An exact index of the same items, each times its weight, shape (n,)."""
+        scaled = ExactIndex()
+        scaled.add(self.vectors * weights[:, None].astype(np.float32))
+        return scaled
 
     @abstractmethod
     def _make(self, dim: int) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,20 @@ from engram_hydra.datasets.dataset import Item
 
 Embed = Callable[[Sequence[str]], NDArray[np.float32]]
 """Texts to unit vectors, float32 of shape (n, d), on a grid that makes dot products exact."""
+
+
+@runtime_checkable
+class WindowedEmbed(Protocol):
+    """An ``Embed`` that may know a long text by several vectors; any other knows none so."""
+
+    def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """One vector for each text, whatever its length: its place in a memory."""
+
+    def queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """One vector for each text as a query."""
+
+    def windows(self, texts: Sequence[str]) -> Mapping[int, NDArray[np.float32]]:
+        """The vectors, shape (m, d), of the windows of each long text, by its place in ``texts``."""
 
 
 class Hit(NamedTuple):

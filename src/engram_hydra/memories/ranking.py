@@ -54,6 +54,15 @@ def rank(
     return order[np.arange(len(order)) - np.repeat(begins, lengths) < k]
 
 
+def first_of_each(labels: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
+    """Which entries of each row, shape (q, w), are the first of the row with their label."""
+    order = np.argsort(labels, axis=1, kind="stable")
+    in_order = np.take_along_axis(labels, order, axis=1)
+    first = np.ones(labels.shape, dtype=bool)
+    np.put_along_axis(first, order[:, 1:], in_order[:, 1:] != in_order[:, :-1], axis=1)
+    return first
+
+
 def _same(column: NDArray[Any], order: NDArray[np.intp]) -> NDArray[np.bool_]:
     """Whether each entry of ``column``, put in ``order``, equals the one before it."""
     column = column[order]

@@ -25,16 +25,15 @@ class Tide(VectorMemory):
         self.w = w
         self.half_life = half_life
         self.weights: NDArray[np.float64] = np.empty(0)
-        self.ebbed = ExactIndex()
+        self.ebbed: Index = ExactIndex()
 
     def _proposals(self) -> Index:
         """The vectors shortened by their weights, which change with every item written."""
         n = len(self.ids)
-        if self.ebbed.size < n:
+        if len(self.weights) < n:
             age = (n - 1 - np.arange(n)) / max(n - 1, 1)
             self.weights = 1 - self.w + self.w * 2.0 ** (-age / self.half_life)
-            self.ebbed = ExactIndex()
-            self.ebbed.add(self.index.vectors * self.weights[:, None].astype(np.float32))
+            self.ebbed = self.searched.scaled(self.weights)
         return self.ebbed
 
     def _score(

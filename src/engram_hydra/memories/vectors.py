@@ -20,17 +20,18 @@ from engram_hydra.errors import MethodError
 from engram_hydra.memories.index import ExactIndex, Index, rounding
 from engram_hydra.memories.memory import Embed, Hit, Memory
 from engram_hydra.memories.ranking import rank
+from engram_hydra.memories.windows import queries_of, searched_with, windows_of
 
 QUERIES_AT_ONCE = 256
-ENTRIES_AT_ONCE = 128  # whose vectors fit the processor's cache
 NOT_UNIT = 1e-3
 
 
 class VectorMemory(Memory):
     """A memory that keeps its items as vectors, in the order of writing.
 
-    A subclass says how an item scores: by default, by its cosine to the query. An item's score must
-    not exceed the cosine that the index proposes it, or its chain, by.
+    A subclass says how an item scores: by default, by its cosine to the query, where its text is long
+    the best of its windows'. An item's score must not exceed the cosine that the index proposes it, or
+    its chain, by.
     """
 
     uses_vectors: ClassVar[bool] = True
@@ -39,7 +40,8 @@ class VectorMemory(Memory):
     def __init__(self, *, ties: str, embed: Embed, index: Index | None = None) -> None:
         self.ties = ties
         self.embed = embed
-        self.index = index or ExactIndex()
+        self.index = index or ExactIndex()  # one vector for each item
+        self.searched = self.index  # where texts are long, their windows
         self.ids: list[str] = []
         self.position_of: dict[str, int] = {}
 
@@ -53,21 +55,27 @@ class VectorMemory(Memory):
                     f"item {item.id!r} has position {item.position} where {turn} was next:"
                     " write the items in the order of their positions, each once."
                 )
-        vectors = self._vectors([item.text for item in items])
+        texts = [item.text for item in items]
+        vectors = self._checked(self.embed(texts), len(texts))
+        windows = {
+            items[row].position: self._checked(each, len(each))
+            for row, each in windows_of(self.embed, texts).items()
+        }
         self.ids.extend(item.id for item in items)
         self.position_of.update((item.id, item.position) for item in items)
         self._remember(vectors)
+        self.searched = searched_with(self.searched, self.index, windows)
 
     def _remember(self, vectors: NDArray[np.float32]) -> None:
         """Take in the vectors of new items, shape (n, d); their ids stand already."""
         self.index.add(vectors)
 
-    def _vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """The texts' vectors, checked."""
-        vectors = np.ascontiguousarray(self.embed(texts), dtype=np.float32)
-        if vectors.ndim != 2 or len(vectors) != len(texts):
+    def _checked(self, embedded: NDArray[np.float32], n: int) -> NDArray[np.float32]:
+        """The vectors that the embedder gave for ``n`` texts."""
+        vectors = np.ascontiguousarray(embedded, dtype=np.float32)
+        if vectors.ndim != 2 or len(vectors) != n:
             raise MethodError(
-                f"the embedder gave an array of shape {vectors.shape} for {len(texts)} texts:"
+                f"the embedder gave an array of shape {vectors.shape} for {n} texts:"
                 " it must give one row for each."
             )
         if self.index.dim not in (None, vectors.shape[1]):
@@ -80,7 +88,7 @@ class VectorMemory(Memory):
         if len(wrong):
             raise MethodError(
                 f"the embedder gave text {wrong[0]} a vector of length {lengths[wrong[0]]:.3g},"
-                f" as it did {len(wrong)} of {len(texts)}: each must be finite and of length 1."
+                f" as it did {len(wrong)} of {n}: each must be finite and of length 1."
             )
         return vectors
 
@@ -90,8 +98,8 @@ class VectorMemory(Memory):
         """Raises MethodError at a vector that is not of length 1."""
         if not self.ids or not queries:
             return [[] for _ in queries]
-        vectors = self._vectors(queries)
-        if self.index.exhaustive:
+        vectors = self._checked(queries_of(self.embed, queries), len(queries))
+        if self.searched.exhaustive:
             return self._read_all(vectors, k, k + self.spare)
         return self._read_found(vectors, k)
 
@@ -142,7 +150,7 @@ class VectorMemory(Memory):
 
     def _proposals(self) -> Index:
         """The index whose inner products no score exceeds."""
-        return self.index
+        return self.searched
 
     def _rankings(
         self,
@@ -187,13 +195,7 @@ class VectorMemory(Memory):
         self, queries: NDArray[np.float32], rows: NDArray[np.intp], positions: NDArray[np.intp]
     ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
         """Scores of entries, each a query's row and an item's position, shape (m,); perhaps of more."""
-        vectors, exact = self.index.vectors, queries.astype(np.float64)
-        cosines = np.empty(len(rows))
-        for start in range(0, len(rows), ENTRIES_AT_ONCE):
-            part = slice(start, start + ENTRIES_AT_ONCE)
-            items = vectors[positions[part]].astype(np.float64)
-            np.einsum("nd,nd->n", items, exact[rows[part]], out=cosines[part])
-        return self._score(rows, positions, cosines)
+        return self._score(rows, positions, self.searched.cosines(queries, rows, positions))
 
     # What a subclass may say
 
@@ -213,7 +215,7 @@ class VectorMemory(Memory):
 
     def index_recall(self, queries: Sequence[str], k: int) -> list[float]:
         """For each query the share of the ``min(k, n)`` nearest items that the index finds."""
-        vectors = self._vectors(queries)
+        vectors = self._checked(queries_of(self.embed, queries), len(queries))
         k = min(k, len(self.ids))
         _, found = self.index.search(vectors, min(self.index.width, len(self.ids)))
         everything = self.index.vectors.astype(np.float64)

@@ -19,7 +19,7 @@ from engram_hydra.sqlite_file import DamageError, SqliteFile
 logger = logging.getLogger(__name__)
 
 # Raise it when the way vectors are computed or stored changes.
-FORMAT = 1
+FORMAT = 2
 # A kill loses at most this many vectors.
 STORED_AT_ONCE = 256
 

@@ -14,7 +14,9 @@ from engram_hydra.embedders.options import Options
 from engram_hydra.embedders.windows import Span, windows
 from engram_hydra.errors import ModelError
 
-BATCH = 16
+ROWS = 16  # of a batch
+LONG = 64  # word pieces of a row above which a batch has fewer
+ROWS_IF_LONG = 4  # which keep the processor as busy; and groups of long texts are small
 GRID = 2.0**24
 TOKENIZED_AT_ONCE = 512
 
@@ -30,8 +32,8 @@ class Encoder:
     """A sentence-transformers model on the CPU, whatever else the machine has.
 
     The last bits of a vector depend on the shape of the batch it was computed in. So texts are
-    grouped by their exact number of word pieces, and each batch has exactly 16 rows of one length
-    (the last of a group is filled up with its first text). A text's vector then depends on the
+    grouped by their exact number of word pieces, and all batches of one length have exactly as many
+    rows (the last of a group is filled up with its first text). A text's vector then depends on the
     text alone: not on the order, the other texts, or the number of threads.
     """
 
@@ -80,10 +82,11 @@ class Encoder:
         groups: dict[int, list[tuple[str, bool]]] = defaultdict(list)
         for text, pieces in zip(texts, self._word_pieces(texts), strict=True):
             groups[min(pieces, longest)].append((text, pieces > longest))
-        for _, group in sorted(groups.items()):
-            for start in range(0, len(group), BATCH):
-                batch = group[start : start + BATCH]
-                vectors = self._vectors([text for text, _ in batch])
+        for pieces, group in sorted(groups.items()):
+            rows = ROWS if pieces <= LONG else ROWS_IF_LONG
+            for start in range(0, len(group), rows):
+                batch = group[start : start + rows]
+                vectors = self._vectors([text for text, _ in batch], rows)
                 yield {
                     text: Embedding(vector, truncated)
                     for (text, truncated), vector in zip(batch, vectors, strict=True)
@@ -129,9 +132,9 @@ class Encoder:
             )
             yield from map(len, tokens["input_ids"])
 
-    def _vectors(self, texts: list[str]) -> NDArray[np.float32]:
-        full = texts + texts[:1] * (BATCH - len(texts))
-        vectors = self._model.encode(full, batch_size=BATCH, show_progress_bar=False)
+    def _vectors(self, texts: list[str], rows: int) -> NDArray[np.float32]:
+        full = texts + texts[:1] * (rows - len(texts))
+        vectors = self._model.encode(full, batch_size=rows, show_progress_bar=False)
         if vectors.shape[1] != self._options.dim:
             raise ModelError(
                 f"{self._options.model} gives vectors of {vectors.shape[1]} components, but "

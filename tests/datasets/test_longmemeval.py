@@ -18,6 +18,8 @@ from engram_hydra.datasets.longmemeval import load, pilot_ids
 from engram_hydra.errors import ConfigError, DataError
 from engram_hydra.metrics.sessions import ndcg_any, recall_all, recall_any
 
+from histories import write_official_size
+
 
 def turn(role: str, content: str, **mark: object) -> dict[str, object]:
     return {"role": role, "content": content, **mark}
@@ -392,22 +394,9 @@ print(len(loaded.histories), len(loaded.excluded), int(peak[1]) / 1024**2, secon
 
 @pytest.fixture(scope="module")
 def full_size(engram_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """500 questions, the sample's with some of each other's filler, as large as the official file."""
-    sample = json.loads((engram_data / "longmemeval/longmemeval_s_sample.json").read_text("utf-8"))
-    texts = []
-    for i, entry in enumerate(sample):
-        other = sample[i - 1]
-        filler = [j for j, s in enumerate(other["haystack_session_ids"]) if "answer" not in s][:5]
-        for field in ("haystack_session_ids", "haystack_dates", "haystack_sessions"):
-            entry[field] += [other[field][j] for j in filler]
-        texts.append(json.dumps(entry, ensure_ascii=False))
+    """500 questions in a file as large as the official one."""
     path = tmp_path_factory.mktemp("full") / "histories.json"
-    with path.open("w", encoding="utf-8") as file:
-        for number in range(500):
-            entry_id = sample[number % 12]["question_id"]
-            file.write("," if number else "[")
-            file.write(texts[number % 12].replace(entry_id, f"{number}_{entry_id}", 1))
-        file.write("]")
+    write_official_size(engram_data / "longmemeval" / "longmemeval_s_sample.json", path)
     yield path
     path.unlink()  # pytest would keep it
 

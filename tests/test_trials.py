@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
+import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -46,15 +50,20 @@ def test_the_number_of_workers_changes_nothing(compose, method: str) -> None:
 
 
 class Unruly(Memory):
-    """Breaks a rule, or dies, on histories of certain lengths."""
+    """Breaks a rule, or dies, on histories of certain lengths; or sleeps on all."""
 
-    def __init__(self, *, ties: str, too_much_at: int = 0, dies_at: int = 0) -> None:
-        self.too_much_at, self.dies_at = too_much_at, dies_at
+    def __init__(
+        self, *, ties: str, too_much_at: int = 0, dies_at: int = 0, sleeps: bool = False
+    ) -> None:
+        self.too_much_at, self.dies_at, self.sleeps = too_much_at, dies_at, sleeps
 
     def write(self, items: Sequence[Item]) -> None:
         self.items = items
         if len(items) == self.dies_at:
             os.kill(os.getpid(), signal.SIGKILL)
+        if self.sleeps:
+            print(f"pid {os.getpid()}", flush=True)
+            time.sleep(60)
 
     def read(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
         n = k + 1 if len(self.items) == self.too_much_at else k
@@ -79,3 +88,47 @@ def test_a_worker_that_dies_is_told(compose, monkeypatch) -> None:
     cfg = unruly(compose, monkeypatch, "+method.params.dies_at=23", "workers=2")
     with pytest.raises(EngramError, match=r"one of 2 worker processes died.*smaller workers="):
         run_trials(cfg, DATA)
+
+
+SLEEPY = """
+from omegaconf import OmegaConf
+from hydra import compose, initialize_config_dir
+from engram_hydra import config
+from engram_hydra.cli import register_resolvers
+from engram_hydra.conf_dir import conf_dir
+from engram_hydra.trials import run_trials
+from test_trials import DATA
+
+if __name__ == "__main__":
+    config.register()
+    register_resolvers()
+    own = ["method=custom", "method._target_=test_trials.Unruly", "+method.params.sleeps=true"]
+    with initialize_config_dir(conf_dir(), version_base="1.3"):
+        cfg = compose("config", [*own, "workers=2"])
+    run_trials(cfg, DATA)
+"""
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_no_worker_outlives_its_parent(tmp_path: Path, how: signal.Signals) -> None:
+    script = tmp_path / "sleepy.py"
+    script.write_text(SLEEPY)
+    env = os.environ | {"PYTHONPATH": str(Path(__file__).parent)}
+    with subprocess.Popen(
+        [sys.executable, str(script)], stdout=subprocess.PIPE, text=True, env=env, cwd=tmp_path
+    ) as parent:
+        assert parent.stdout is not None
+        workers = [int(parent.stdout.readline().split()[1]) for _ in range(2)]
+        parent.send_signal(how)
+        deadline = time.monotonic() + 20
+        while any(map(alive, workers)) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert not any(map(alive, workers))
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import logging
 import multiprocessing
+import os
+import signal
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -51,13 +54,15 @@ def _shared(cfg: DictConfig, data: Dataset, workers: int) -> Iterator[Trial]:
     with ProcessPoolExecutor(workers, context, _start, (plain,)) as pool:
         try:
             yield from pool.map(partial(_attempt, plain, data.sha256), data.histories)
-        except BrokenProcessPool as error:
-            raise EngramError(
-                f"one of {workers} worker processes died, perhaps for want of memory:"
-                " run again with a smaller workers=…"
-            ) from error
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+        except BaseException as error:
+            for worker in multiprocessing.active_children():  # what they are at is of no use now
+                worker.terminate()
+            if isinstance(error, BrokenProcessPool):
+                raise EngramError(
+                    f"one of {workers} worker processes died, perhaps for want of memory:"
+                    " run again with a smaller workers=…"
+                ) from error
+            raise
 
 
 _embedder: Embedder | None = None  # a worker's own, for all of its histories
@@ -66,6 +71,15 @@ _embedder: Embedder | None = None  # a worker's own, for all of its histories
 def _start(cfg: DictConfig) -> None:
     global _embedder
     _embedder = new_embedder(cfg)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all: the parent says what to do
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """A worker whose parent was killed would wait for its next history for ever."""
+    if (parent := multiprocessing.parent_process()) is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _attempt(cfg: DictConfig, salt: str, history: History) -> Trial:

@@ -137,8 +137,9 @@ def test_the_sample_end_to_end_with_its_table(workspace, engram_data, golden):
             assert (case["question_id"] in rows) is case["scored"]
             if case["scored"]:
                 metrics = rows[case["question_id"]]["metrics"]
-                for theirs, ours in (("recall_any@5", "recall_any_at_5"),):
-                    assert metrics[ours] == case[theirs]
+                for name in ("recall_any@5", "recall_all@5", "ndcg_any@10"):
+                    ours = metrics[name.replace("@", "_at_")]
+                    assert ours == pytest.approx(case[name], abs=1e-9, rel=0), case
     # Without the immune response Coral is Dense, history by history.
     dense = workspace.rows(named["dense", ""])
     for run in workspace.runs(ablation="no_immune"):

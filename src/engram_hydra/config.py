@@ -53,6 +53,11 @@ class Random(Method):
 
 
 @dataclass
+class Mem0(Method):
+    pass
+
+
+@dataclass
 class Coral(Method):
     settling_exponent: float = number(MISSING, ge=0)
     founding_affinity: float = number(MISSING, gt=0, le=1)
@@ -269,7 +274,7 @@ def register() -> None:
     """Tell Hydra every schema; the YAML files of ``conf/`` build on them."""
     store = ConfigStore.instance().store
     groups: dict[str, list[type]] = {
-        "method": [BM25, Dense, Tide, HeirsOnly, Random, Coral, Custom],
+        "method": [BM25, Dense, Tide, HeirsOnly, Random, Coral, Mem0, Custom],
         "dataset": [FactConsolidation, LongMemEval, Synthetic],
         "index": [Index, Hnsw],
         "reader": [Reader, OpenAI],

@@ -38,7 +38,7 @@ def reported(
             done += size(part)
             bar.update(size(part))
             now = time.monotonic()
-            if bar.disable and now - told >= LINE_EVERY:
+            if bar.disable and done < total and now - told >= LINE_EVERY:
                 logger.info("%s: %d of %d %s", doing, done, total, unit)
                 told = now
     if number > 1:

@@ -83,8 +83,8 @@ def attempt(cfg: DictConfig, history: History, salt: str, embedder: Embedder | N
     read_seconds = time.perf_counter() - start
     try:
         report = self_report(memory, inert, items)
-        ours = type(memory).__module__.startswith("engram_hydra.")
-        hits = check_rankings(returned, memory, queries, items, pool, cfg.method.ties, full=ours)
+        full = _is_ours(memory) and not memory.may_return_fewer
+        hits = check_rankings(returned, memory, queries, items, pool, cfg.method.ties, full=full)
         audit_reads(hits, memory, queries, len(items))
     except MethodError as error:
         if history.number is None:
@@ -98,6 +98,10 @@ def attempt(cfg: DictConfig, history: History, salt: str, embedder: Embedder | N
         None if embedder is None else embedder.truncated_fraction(texts) * len(texts),
         _index_recall(cfg, queries, memory),
     )
+
+
+def _is_ours(memory: Memory) -> bool:
+    return type(memory).__module__.startswith("engram_hydra.")
 
 
 def _unblind(hits: Sequence[Sequence[Hit]], items: Sequence[Item]) -> list[Ranking]:

@@ -345,3 +345,11 @@ def test_seed_list_can_be_read_back(seeds: set[int]) -> None:
     spans = [list(map(int, span.split("-"))) for span in seed_list(map(str, seeds)).split(",")]
     assert {n for span in spans for n in range(span[0], span[-1] + 1)} == seeds
     assert all(a[-1] + 1 < b[0] for a, b in pairwise(spans))
+
+
+def test_a_peer_stands_under_its_full_name_where_it_was_run(make_run: Make) -> None:
+    name = "Mem0, raw mode, no LLM"
+    assert name not in rows(full(make_run))
+    by_label = rows([*full(make_run), make_run("mem0", columns={M: [1, 1, 0]})])
+    assert isinstance(by_label[name].value, Estimate)
+    assert "mem0" not in by_label

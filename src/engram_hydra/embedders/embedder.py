@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from engram_hydra.embedders import weights
 from engram_hydra.embedders.cache import VectorCache
 from engram_hydra.embedders.encoder import Embedding, Encoder, on_grid
 from engram_hydra.embedders.options import Options
@@ -100,6 +101,11 @@ class Embedder:
         found = self._cache.fetch([*dict.fromkeys(chain(*windows.values()))], self._encode)
         for text, parts in windows.items():
             self._windows[text] = np.stack([found[part].vector for part in parts])
+
+    @property
+    def model_folder(self) -> Path:
+        """Where the pinned model lies, for who embeds by other means; raises ``ModelError``."""
+        return weights.find(self._options)
 
     @cached_property
     def _encoder(self) -> Encoder:

@@ -50,6 +50,7 @@ class Memory(ABC):
     uses_index: ClassVar[bool] = False
     stochastic: ClassVar[bool] = False
     sees_conflicts: ClassVar[bool] = False
+    may_return_fewer: ClassVar[bool] = False  # than min(k, n), though it is one of ours
 
     @classmethod
     def is_stochastic(cls, constants: Mapping[str, object]) -> bool:

@@ -82,7 +82,10 @@ _ANCHORS = (
     _Line("oracle displacement", ORACLE, (ORACLE, CORAL)),
     _Line("heirs only", HEIRS_ONLY, (HEIRS_ONLY, CORAL)),
 )
-_OCCASIONAL = (_Line("BM25, tokens split_space", Cell("bm25", variant=SPLIT_SPACE)),)
+_OCCASIONAL = (
+    _Line("BM25, tokens split_space", Cell("bm25", variant=SPLIT_SPACE)),
+    _Line("Mem0, raw mode, no LLM", Cell("mem0")),
+)
 
 
 def ablation_tables(estimator: Estimator) -> list[Table]:

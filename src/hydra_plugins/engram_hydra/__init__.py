@@ -52,12 +52,12 @@ class EngramSweeper(BasicSweeper):
         from engram_hydra.tracking import ui_command
 
         assert self.config is not None and self.launcher is not None
-        jobs = self._distinct(self.jobs(arguments))
+        jobs = [list(job) for job in self._distinct(self.jobs(arguments))]
         folder = Path(self.config.hydra.sweep.dir)
         folder.mkdir(parents=True, exist_ok=True)
         OmegaConf.save(self.config, folder / "multirun.yaml")
         done: list[JobReturn] = []
-        for batch in self.split_overrides_to_chunks([list(job) for job in jobs], self.max_batch_size):
+        for batch in self.split_overrides_to_chunks(jobs, self.max_batch_size):
             done += self.launcher.launch(batch, initial_job_idx=len(done))
         log.info("look at the runs with: %s", ui_command(self.config.tracking.uri))
         failed = [job for job in done if job.status is JobStatus.FAILED]
@@ -77,7 +77,7 @@ class EngramSweeper(BasicSweeper):
         parser = OverridesParser.create(config_loader=self.hydra_context.config_loader)
         jobs: list[Job] = []
         for grid in self.grids:
-            given = [f"{key}={values}" for part in (self.params, grid) for key, values in part.items()]
+            given = [f"{key}={values}" for key, values in (*self.params.items(), *grid.items())]
             overrides = parser.parse_overrides([*given, *arguments])
             (product,) = self.split_arguments(overrides, None)
             jobs += map(tuple, product)

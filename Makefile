@@ -17,7 +17,6 @@ $(READY): requirements.lock pyproject.toml
 demo: $(READY)
 	$(BIN)/python -m engram_hydra +experiment=ablations
 	$(BIN)/python -m engram_hydra +experiment=anchors
-	$(BIN)/python -m engram_hydra +experiment=bm25_ties
 	$(BIN)/python -m engram_hydra.aggregate
 	@echo "Open the MLflow UI with: make ui"
 

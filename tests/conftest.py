@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -92,3 +94,34 @@ def compose() -> Iterator[Callable[..., DictConfig]]:
 
     with hydra.initialize_config_dir(config_dir=conf_dir(), version_base="1.3"):
         yield composed
+
+
+@pytest.fixture
+def command(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[Any, str]]:
+    """Runs ``hydra_command`` in this process; its exit code and what it wrote to standard error."""
+    from hydra.core.global_hydra import GlobalHydra
+
+    from engram_hydra.cli import hydra_command
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HYDRA_FULL_ERROR", "0")  # restores what the command sets
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    root = logging.getLogger()
+    monkeypatch.setattr(root, "handlers", [*root.handlers])  # Hydra adds its own for each job
+    monkeypatch.setattr(root, "level", root.level)
+    monkeypatch.setattr(logging.getLogger("engram_hydra"), "level", logging.NOTSET)
+
+    def run(task: Callable[[DictConfig], Any], *arguments: str) -> tuple[Any, str]:
+        monkeypatch.setattr(sys, "argv", ["engram_hydra", *arguments])
+        GlobalHydra.instance().clear()
+        try:
+            hydra_command(task, "config")
+        except SystemExit as end:
+            return end.code, capsys.readouterr().err
+        finally:
+            GlobalHydra.instance().clear()
+        return 0, capsys.readouterr().err
+
+    return run

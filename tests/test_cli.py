@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 
 import pytest
-from hydra.core.global_hydra import GlobalHydra
 from omegaconf import OmegaConf
 
-from engram_hydra.cli import explain, hydra_command, register_resolvers
+from engram_hydra.cli import explain, register_resolvers
 from engram_hydra.errors import ConfigError, DataError
 
 REFUSED = {
@@ -62,31 +60,6 @@ def test_explained_in_one_sentence(compose, overrides):
     assert "\n" not in sentence
     assert "full_key" not in sentence
     assert "object_type" not in sentence
-
-
-@pytest.fixture
-def command(monkeypatch, tmp_path, capsys):
-    """Runs ``hydra_command`` in this process; its exit code and what it wrote to standard error."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HYDRA_FULL_ERROR", "0")  # restores what the command sets
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    root = logging.getLogger()
-    monkeypatch.setattr(root, "handlers", [*root.handlers])  # Hydra adds its own for each job
-    monkeypatch.setattr(root, "level", root.level)
-    monkeypatch.setattr(logging.getLogger("engram_hydra"), "level", logging.NOTSET)
-
-    def run(task, *arguments):
-        monkeypatch.setattr(sys, "argv", ["engram_hydra", *arguments])
-        GlobalHydra.instance().clear()
-        try:
-            hydra_command(task, "config")
-        except SystemExit as end:
-            return end.code, capsys.readouterr().err
-        finally:
-            GlobalHydra.instance().clear()
-        return 0, capsys.readouterr().err
-
-    return run
 
 
 def raising(error):

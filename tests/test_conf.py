@@ -8,9 +8,10 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
+from hydra._internal.callbacks import Callbacks
 from hydra.core.global_hydra import GlobalHydra
-from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.types import HydraContext
+from hydra.utils import instantiate
 from omegaconf import OmegaConf
 
 from engram_hydra import conf_dir as module
@@ -268,57 +269,58 @@ def test_a_variant_says_where_it_belongs(compose, variant):
 # Experiments
 
 
-def jobs(compose, experiment):
-    """The overrides of each job of an experiment's sweep, as Hydra's own sweeper takes it apart."""
+def jobs(compose, experiment, *arguments):
+    """The overrides of each job of an experiment's sweep, those of the command line last."""
     cfg = compose(f"+experiment={experiment}", return_hydra_config=True)
-    params = [f"{key}={value}" for key, value in (cfg.hydra.sweeper.params or {}).items()]
-    loader = GlobalHydra.instance().config_loader()
-    swept = OverridesParser.create(config_loader=loader).parse_overrides(params)
-    (batch,) = BasicSweeper.split_arguments(swept, max_batch_size=None)
-    return [[f"+experiment={experiment}", *job] for job in batch]
+    assert cfg.hydra.mode.name == "MULTIRUN"
+    sweeper = instantiate(cfg.hydra.sweeper)
+    sweeper.hydra_context = HydraContext(GlobalHydra.instance().config_loader(), Callbacks())
+    return sweeper.jobs([f"+experiment={experiment}", *arguments])
 
 
 @pytest.mark.parametrize("experiment", options("experiment"))
 def test_every_job_of_an_experiment_composes_and_passes(compose, experiment):
-    every = [tuple(job) for job in jobs(compose, experiment)]
-    assert len(set(every)) == len(every)
+    every = jobs(compose, experiment)
     # Composing takes a while, and seeds differ in nothing that could be refused.
     for job in {tuple(word for word in job if not word.startswith("seed=")) for job in every}:
         validate(compose(*job))
 
 
-SEEDS = ["0", "1", "2", "3", "4"]
+SEEDS = {"0", "1", "2", "3", "4"}
+NAMED = ("none", "no_heirs", "no_calc", "no_immune")
+COMPARED = ("bm25", "dense", "tide")
 
 
-def swept(compose, experiment):
-    """The values of each option that the experiment's jobs take, in their order."""
-    taken = {}
-    for _, *job in jobs(compose, experiment):
-        for word in job:
-            key, _, value = word.partition("=")
-            taken.setdefault(key, {})[value] = None
-    return {key: list(values) for key, values in taken.items()}
+def swept(compose, experiment, *keys):
+    """What the experiment's jobs set ``keys`` to, None where they leave one, all of it with all seeds."""
+    taken = set()
+    for job in jobs(compose, experiment):
+        values = dict(word.split("=", 1) for word in job)
+        assert set(values) <= {*keys, "seed", "+experiment"}
+        taken.add((values["seed"], *(values.get(key) for key in keys)))
+    assert taken == {(seed, *values) for seed in SEEDS for _, *values in taken}
+    return {values[0] if len(keys) == 1 else tuple(values) for _, *values in taken}
 
 
 def test_the_experiments_are_what_the_table_needs(compose):
-    four = ["none", "no_heirs", "no_calc", "no_immune"]
-    assert swept(compose, "ablations") == {"ablation": four, "seed": SEEDS}
-    every = swept(compose, "all_ablations")
-    assert sorted(every["ablation"]) == options("ablation")
-    assert every["seed"] == SEEDS
-    anchors = swept(compose, "anchors")
-    assert set(anchors["method"]) == set(options("method")) - {
-        "coral",
-        "oracle_immune",
-        "heirs_only",
-        "custom",
+    assert swept(compose, "ablations", "ablation") == set(NAMED)
+    assert swept(compose, "all_ablations", "ablation") == set(options("ablation"))
+    assert swept(compose, "anchors", "method", "variant") == {
+        *((method, None) for method in (*COMPARED, "random")),
+        (None, "bm25_ties_newest"),
     }
-    assert anchors["seed"] == SEEDS
 
 
-def test_the_other_tie_rule_is_a_run_of_bm25(compose):
-    plain, ties = values_of(compose("method=bm25")), values_of(compose("+experiment=bm25_ties"))
-    assert {key: ties[key] for key in ties if ties[key] != plain[key]} == {"method.ties": "newest"}
+def test_subem_is_for_every_length_coral_with_its_parts_and_what_it_is_compared_with(compose):
+    rows = {("coral", part) for part in NAMED} | {(method, None) for method in COMPARED}
+    lengths = {name for name in options("dataset") if name.startswith("fc_")}
+    assert len(lengths) == 8
+    assert swept(compose, "subem", "dataset", "method", "ablation") == {
+        (dataset, *row) for dataset in lengths for row in rows
+    }
+    for job in jobs(compose, "subem", "reader=none"):
+        assert job[-1] == "reader=none"
+    assert compose(*job).reader.name == "none"
 
 
 def test_the_factorial_is_every_combination_of_heirs_and_calcification(compose):
@@ -333,45 +335,38 @@ def test_the_factorial_is_every_combination_of_heirs_and_calcification(compose):
         "no_calc": (True, False),
         "no_heirs+no_calc": (False, False),
     }
-    assert swept(compose, "factorial")["seed"] == SEEDS
+    assert len(swept(compose, "factorial", "ablation")) == 4
 
 
 def test_the_ceilings_are_runs_of_two_methods(compose):
-    assert swept(compose, "ceilings") == {"method": ["oracle_immune", "heirs_only"], "seed": SEEDS}
+    assert swept(compose, "ceilings", "method") == {"oracle_immune", "heirs_only"}
 
 
 def test_the_audit_has_every_rule_on_both_sides(compose):
-    audit = swept(compose, "audit")
-    assert audit["method"] == ["dense", "coral"]
-    assert sorted([*audit["audit"], "none"]) == options("audit")
-    assert audit["seed"] == SEEDS
+    rules = set(options("audit")) - {"none"}
+    both = set(product(("dense", "coral"), rules))
+    assert swept(compose, "audit", "method", "audit") == both
 
 
 def test_the_sensitivity_runs_hold_every_declared_change_of_a_constant(compose):
-    coral = swept(compose, "sensitivity")
-    only_there = swept(compose, "sensitivity_fixed_threshold")
-    tide = swept(compose, "sensitivity_tide")
-    for of_coral in (coral, only_there):  # beside what they are compared with
-        of_coral["variant"].remove("as_shipped")
-    every = {name for name in options("variant") if name.startswith(("coral_", "tide_"))}
-    assert {*coral["variant"], *only_there["variant"], *tide["variant"]} == every
-    assert only_there["variant"] == ["coral_fixed_cosine_double", "coral_fixed_cosine_half"]
-    assert only_there["ablation"] == ["fixed_threshold"]
-    assert not set(coral["variant"]) & set(only_there["variant"])
-    assert coral["ablation"] == ["none", "no_heirs", "no_calc"]
-    assert coral["seed"] == only_there["seed"] == SEEDS
+    """Each beside what it is compared with."""
+    coral = {name for name in options("variant") if name.startswith("coral_")}
+    only_there = {"coral_fixed_cosine_double", "coral_fixed_cosine_half"}  # acts nowhere else
+    tide = {name for name in options("variant") if name.startswith("tide_")}
+    parts = ("none", "no_heirs", "no_calc")
+    assert swept(compose, "sensitivity", "variant", "ablation") == {
+        *product((coral - only_there) | {"as_shipped"}, parts),
+        *product(only_there | {"as_shipped"}, ["fixed_threshold"]),
+        *product(tide, [None]),
+    }
 
 
-@pytest.mark.parametrize(
-    ("experiment", "plain"),
-    [("sensitivity_serial", "ablations"), ("sensitivity_serial_anchors", "anchors")],
-)
-def test_facts_without_serial_numbers_are_run_as_those_with_them(compose, experiment, plain):
-    stripped = swept(compose, experiment)
-    assert all(name.startswith("fc_") for name in stripped.pop("dataset"))
-    assert stripped == swept(compose, plain)
-    for job in jobs(compose, experiment)[:3]:
-        assert compose(*job).dataset.serial == "strip"
+def test_facts_without_serial_numbers_are_run_as_those_with_them(compose):
+    rows = {("coral", part) for part in NAMED} | {(m, None) for m in (*COMPARED, "random")}
+    keys = ("variant", "dataset", "method", "ablation")
+    assert swept(compose, "sensitivity_serial", *keys) == {
+        ("serial_strip", dataset, *row) for dataset in ("fc_sh_6k", "fc_mh_6k") for row in rows
+    }
 
 
 # Where it is found, and what --help says of it

@@ -152,7 +152,7 @@ def test_a_part_may_be_off_under_a_variant(declared, name):
         (["method=tide", "method.half_life=0.25"], "tide_half_life_half"),
         (["method.outlier_z=7"], "coral_outlier_z_double"),
         (["method.lean_cycles=2", "ablation=no_calc"], "coral_lean_cycles_half"),
-        (["+experiment=bm25_ties"], "bm25_ties_newest"),
+        (["variant=bm25_ties_newest"], "bm25_ties_newest"),
         (["dataset=fc_sh_6k", "dataset.serial=strip"], "serial_strip"),
         (["dataset=fc_mh_6k", "dataset.serial=strip", "method=bm25"], "serial_strip"),
         (["method=dense", "index=hnsw"], "index_hnsw"),

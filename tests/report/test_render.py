@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -65,7 +66,7 @@ def test_markdown_has_a_table_for_each_metric(example: Report) -> None:
     assert headings == [
         "# Ablation table: fc_sh_6k",
         "## answer_in_top_1",
-        "## subem, reader newest",
+        "## subem, resolved by the reader newest",
         "## Published figures (indicative)",
         "### MemoryAgentBench, arXiv 2507.05257 (ICLR 2026), v4, Tables 5 and 10",
         "## Runs left out",
@@ -84,10 +85,24 @@ def test_markdown_has_a_table_for_each_metric(example: Report) -> None:
     assert "no heirs: seed 2 not run; difference on the common seeds 0-1,3-4 only" in text
     for heading, meaning in (
         ("## answer_in_top_1", "Share of questions whose first item contains the answer."),
-        ("## subem, reader newest", "Share of questions where the reader's answer contains "),
+        (
+            "## subem, resolved by the reader newest",
+            "Share of questions where the reader's answer contains ",
+        ),
     ):
         assert text[text.index(f"{heading}\n") :].split("\n\n")[1].startswith(meaning)
     assert "share one context" in text
+
+
+def test_only_a_reader_that_resolves_conflicts_is_said_to(make_run: Callable[..., Run]) -> None:
+    runs = [make_run("dense", columns={"answer_in_top_1": [1, 0], "subem": [1, 1]})]
+    newest = to_markdown(document(report(runs)))
+    before, table = newest.split("## subem, resolved by the reader newest\n")
+    assert "resolves conflicts by itself" in " ".join(table.split("\n\n")[0].split())
+    assert "resolve" not in before
+    model = to_markdown(document(replace(report(runs), reader="openai")))
+    assert "## subem, reader openai\n" in model
+    assert "resolve" not in model
 
 
 def test_what_is_missing_is_said(example: Report) -> None:

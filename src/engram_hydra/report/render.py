@@ -16,6 +16,10 @@ from engram_hydra.report.published import Figure
 from engram_hydra.report.section import Section
 
 SHOWN_IDS = 3
+RESOLVED = (
+    "This reader answers from the newest of the facts that match best, so it resolves conflicts by "
+    "itself: these figures decide nothing about a memory."
+)
 
 
 @dataclass(frozen=True)
@@ -73,13 +77,6 @@ def _settings(report: Report) -> list[Block]:
                 "All questions of this set share one context, so every interval is conditional on it."
             )
         )
-    if report.reader == "newest":
-        blocks.append(
-            Paragraph(
-                "The reader `newest` resolves conflicts by itself, so its subem decides nothing about "
-                "a memory."
-            )
-        )
     return blocks
 
 
@@ -98,9 +95,13 @@ def _table(table: Table, reader: str) -> list[Block]:
         for row in table.rows
     ]
     notes = [f"{row.label}: {'; '.join(row.notes)}" for row in table.rows if row.notes]
-    title = f"subem, reader {reader}" if table.metric == "subem" else table.metric
-    meaning = Paragraph(HEADLINES[table.metric])
-    return [Heading(title, 2), meaning, Grid(header, rows), *([Bullets(notes)] if notes else [])]
+    title, meaning = table.metric, HEADLINES[table.metric]
+    if table.metric == "subem":
+        by_itself = reader == "newest"
+        title = f"subem, {'resolved by the ' if by_itself else ''}reader {reader}"
+        meaning += f" {RESOLVED}" if by_itself else ""
+    blocks: list[Block] = [Heading(title, 2), Paragraph(meaning), Grid(header, rows)]
+    return [*blocks, Bullets(notes)] if notes else blocks
 
 
 def _published(figures: Sequence[Figure]) -> list[Block]:

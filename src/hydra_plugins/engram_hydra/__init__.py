@@ -1,23 +1,29 @@
-"""The sweeper of ``engram_hydra``: Hydra's basic one, strict before the first job and to the last."""
+"""The sweeper of ``engram_hydra``: Hydra's basic one over several grids, strict before the first job."""
 
 import logging
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper, BasicSweeperConf
 from hydra.core.config_store import ConfigStore
+from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.utils import JobReturn, JobStatus
-from hydra.plugins.launcher import Launcher
-from omegaconf import open_dict
+from omegaconf import DictConfig, OmegaConf, open_dict
 
 log = logging.getLogger("engram_hydra.sweep")
+
+Job = tuple[str, ...]  # its overrides
 
 
 @dataclass
 class EngramSweeperConf(BasicSweeperConf):
+    """``grids``: mappings like ``params``, each swept together with it, one after the other."""
+
     _target_: str = "hydra_plugins.engram_hydra.EngramSweeper"
+    grids: list[Any] | None = None
 
 
 ConfigStore.instance().store(
@@ -28,72 +34,106 @@ ConfigStore.instance().store(
 class EngramSweeper(BasicSweeper):
     """Checks every job's values before the first one starts, runs no job twice, names every failure."""
 
-    def setup(self, **kwargs: Any) -> None:
-        super().setup(**kwargs)
-        assert self.launcher is not None
-        self.launcher = self.collector = _FailureCollector(self.launcher)
-        self.jobs: dict[str, tuple[str, ...]] = {}  # run key to the job that stands for it
+    def __init__(
+        self,
+        max_batch_size: int | None,
+        params: dict[str, str] | None,
+        grids: list[Any] | None,
+    ) -> None:
+        super().__init__(max_batch_size, params)
+        self.grids = [{}] if grids is None else grids
 
-    def sweep(self, arguments: list[str]) -> Any:
+    def sweep(self, arguments: list[str]) -> list[JobReturn]:
+        """Launch every job, ``max_batch_size`` at a time, and return what the good ones did.
+
+        Raises SweepError where jobs failed, when all are over.
+        """
         from engram_hydra.errors import SweepError
         from engram_hydra.tracking import ui_command
 
-        returns = super().sweep(arguments)
-        assert self.config is not None
+        assert self.config is not None and self.launcher is not None
+        jobs = [list(job) for job in self._distinct(self.jobs(arguments))]
+        folder = Path(self.config.hydra.sweep.dir)
+        folder.mkdir(parents=True, exist_ok=True)
+        OmegaConf.save(self.config, folder / "multirun.yaml")
+        done: list[JobReturn] = []
+        for batch in self.split_overrides_to_chunks(jobs, self.max_batch_size):
+            done += self.launcher.launch(batch, initial_job_idx=len(done))
         log.info("look at the runs with: %s", ui_command(self.config.tracking.uri))
-        if self.collector.failures:
-            raise SweepError(self.collector.failures)
-        return returns
+        failed = [job for job in done if job.status is JobStatus.FAILED]
+        if failed:
+            raise SweepError([(" ".join(job.overrides or ()), job._return_value) for job in failed])
+        return done
 
-    def validate_batch_is_legal(self, batch: Sequence[Sequence[str]]) -> None:
-        """Nothing left to do: ``get_job_batch`` has composed and checked every job."""
+    def jobs(self, arguments: Sequence[str]) -> list[Job]:
+        """The products of ``params`` with each grid; a grid goes before it, and arguments before both.
 
-    def get_job_batch(self) -> Sequence[Sequence[str]]:
-        """The jobs of this batch, without those whose result an earlier one already stands for."""
+        Raises ConfigError where the sweeper's own options make no sense.
+        """
+        from engram_hydra.errors import ConfigError
+
+        assert self.hydra_context is not None
+        self._check_options()
+        parser = OverridesParser.create(config_loader=self.hydra_context.config_loader)
+        jobs: list[Job] = []
+        for grid in self.grids:
+            given = [f"{key}={values}" for key, values in (*self.params.items(), *grid.items())]
+            overrides = parser.parse_overrides([*given, *arguments])
+            (product,) = self.split_arguments(overrides, None)
+            jobs += map(tuple, product)
+        if not jobs:
+            raise ConfigError(
+                "the sweep has no job: hydra.sweeper.grids is an empty list, or a glob matches nothing;"
+                " name at least one grid and one value of each key."
+            )
+        return list(dict.fromkeys(jobs))
+
+    def _check_options(self) -> None:
+        """What the schema can't refuse: OmegaConf holds no list of mappings to its types."""
+        from engram_hydra.errors import ConfigError
+
+        size = self.max_batch_size
+        if size is not None and size < 1:
+            raise ConfigError(
+                f"hydra.sweeper.max_batch_size={size} is out of range: it must be at least 1,"
+                " or null for all jobs at once."
+            )
+        for grid in self.grids:
+            if not isinstance(grid, Mapping) or not all(
+                isinstance(values, (str, int, float)) for values in grid.values()
+            ):
+                raise ConfigError(
+                    f"hydra.sweeper.grids holds {grid}, which is no grid: write a mapping from each key"
+                    ' to its values, as in {method: coral, seed: "0,1"}.'
+                )
+
+    def _distinct(self, jobs: Iterable[Job]) -> list[Job]:
+        """The jobs, all of them checked, without those whose result an earlier one stands for."""
         from engram_hydra.run_key import config_key, seed_of
-        from engram_hydra.validation import validate
 
-        assert self.hydra_context is not None and self.config is not None
-        kept, skipped = [], defaultdict(list)
-        for overrides in super().get_job_batch():
-            cfg = self.hydra_context.config_loader.load_sweep_config(self.config, list(overrides))
-            task = cfg.copy()
-            with open_dict(task):
-                del task["hydra"]
-            validate(task)
-            words = tuple(overrides)
-            standing = self.jobs.setdefault(config_key(task), words)
-            if standing is words:
-                kept.append(overrides)
-            else:
+        kept: dict[str, Job] = {}  # by run key
+        skipped = defaultdict(list)
+        for job in jobs:
+            task = self._checked(job)
+            standing = kept.setdefault(config_key(task), job)
+            if standing is not job:
                 why = "it is the same run" if seed_of(task) is not None else "it is deterministic"
-                skipped[standing, why].append(" ".join(w for w in words if w not in standing))
+                others = [word for word in job if word not in standing] or job
+                skipped[standing, why].append(" ".join(others))
         for (standing, why), others in skipped.items():
             log.info(
                 "%s stands for %s too, skipped: %s", " ".join(standing), ", ".join(others), why
             )
-        return kept
+        return list(kept.values())
 
+    def _checked(self, job: Job) -> DictConfig:
+        """The options of a job, composed and valid. Raises ConfigError or what Hydra does if not."""
+        from engram_hydra.validation import validate
 
-class _FailureCollector(Launcher):
-    """Passes the jobs on, and keeps the failed ones back so that the sweep goes on."""
-
-    def __init__(self, launcher: Launcher) -> None:
-        self.launcher = launcher
-        self.failures: list[tuple[str, BaseException]] = []
-
-    def setup(self, **kwargs: Any) -> None:
-        self.launcher.setup(**kwargs)
-
-    def launch(
-        self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int
-    ) -> Sequence[JobReturn]:
-        if not job_overrides:
-            return []
-        done = []
-        for job in self.launcher.launch(job_overrides, initial_job_idx):
-            if job.status is JobStatus.FAILED:
-                self.failures.append((" ".join(job.overrides or ()), job._return_value))
-            else:
-                done.append(job)
-        return done
+        assert self.hydra_context is not None and self.config is not None
+        loader = self.hydra_context.config_loader
+        task = loader.load_sweep_config(self.config, list(job)).copy()
+        with open_dict(task):
+            del task["hydra"]
+        validate(task)
+        return task

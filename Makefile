@@ -33,6 +33,7 @@ check: $(READY)
 bench: $(READY)
 	$(BIN)/python benchmarks/overhead.py
 	$(BIN)/python benchmarks/coral.py
+	$(BIN)/python benchmarks/peers.py
 	$(BIN)/python benchmarks/growth.py
 
 # A million polyps in one pass, within 6 GiB; takes a while.

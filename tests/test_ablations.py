@@ -98,7 +98,7 @@ def test_the_seed_changes_something(parts):
 def test_without_the_immune_response_coral_is_dense(named, again, seed):
     (dense,) = again.runs(method="dense", complete="true")
     ours, theirs = named.rows(ablated(named, "no_immune", seed)), again.rows(dense)
-    for field in ("question_id", "items", "scores", "answer"):
+    for field in ("question_id", "items", "scores", "answers"):
         assert [row[field] for row in ours] == [row[field] for row in theirs]
 
 

@@ -91,7 +91,7 @@ def test_a_worker_that_dies_is_told(compose, monkeypatch) -> None:
 
 
 SLEEPY = """
-from omegaconf import OmegaConf
+import signal
 from hydra import compose, initialize_config_dir
 from engram_hydra import config
 from engram_hydra.cli import register_resolvers
@@ -100,6 +100,7 @@ from engram_hydra.trials import run_trials
 from test_trials import DATA
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in jobs of the background
     config.register()
     register_resolvers()
     own = ["method=custom", "method._target_=test_trials.Unruly", "+method.params.sleeps=true"]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import logging
 import sqlite3
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import ClassVar, TypeVar
@@ -20,6 +21,9 @@ logger = logging.getLogger(__name__)
 DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError)
 # What SQLite says when a file's surroundings are at fault; anything else means a damaged file.
 SURROUNDINGS = ("locked", "readonly", "unable to open", "is full", "disk I/O")
+# And what it says where another process has just set the file aside: that passes.
+MOVED = ("readonly", "disk I/O")
+PAUSES = (0.05, 0.2, 1.0)  # seconds between tries
 
 T = TypeVar("T")
 
@@ -61,15 +65,18 @@ class SqliteFile:
                 self._set_aside(error)
                 return self._tried(action)
 
-    def _tried(self, action: Callable[[], T]) -> T:
+    def _tried(self, action: Callable[[], T], pauses: Sequence[float] = PAUSES) -> T:
         """The action's result; raises ``DamageError``, or ``ConfigError`` if the file can't be used."""
         with self._surroundings():
             try:
                 return action()
             except DAMAGE as error:
-                if any(words in str(error) for words in SURROUNDINGS):
-                    raise
-                raise DamageError(error) from error
+                if not (pauses and any(words in str(error) for words in MOVED)):
+                    if any(words in str(error) for words in SURROUNDINGS):
+                        raise
+                    raise DamageError(error) from error
+        time.sleep(pauses[0])
+        return self._tried(action, pauses[1:])
 
     @property
     def _lock(self) -> BaseFileLock:

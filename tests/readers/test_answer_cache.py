@@ -143,6 +143,27 @@ def test_each_damaged_file_is_kept(cache: AnswerCache) -> None:
     assert [file.read_bytes()[:5] for file in kept] == [b"first", b"secon"]
 
 
+def test_a_file_that_was_just_replaced_is_tried_again(
+    cache: AnswerCache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who still has the old file open may take away the new one's journal, which passes."""
+    waited: list[float] = []
+    monkeypatch.setattr("engram_hydra.sqlite_file.time.sleep", waited.append)
+    write, failures = AnswerCache._write, ["disk I/O error", "attempt to write a readonly database"]
+
+    def moved(self: AnswerCache, key: bytes, reply: Reply) -> Reply:
+        if failures:
+            raise sqlite3.OperationalError(failures.pop())
+        return write(self, key, reply)
+
+    monkeypatch.setattr(AnswerCache, "_write", moved)
+    assert cache.put(KEYS[0], REPLIES[KEYS[0]]) == REPLIES[KEYS[0]]
+    assert (len(waited), failures) == (2, [])
+    failures.extend(["disk I/O error"] * 9)
+    with pytest.raises(ConfigError, match="disk I/O error"):
+        cache.put(KEYS[1], REPLIES[KEYS[1]])
+
+
 def test_many_threads_at_a_damaged_file_replace_it_once(cache: AnswerCache) -> None:
     cache.file.parent.mkdir()
     cache.file.write_bytes(b"no database " * 1000)

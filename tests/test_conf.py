@@ -84,7 +84,7 @@ def test_every_option_composes_and_passes(compose, override):
         assert cfg[group].name == option
 
 
-@pytest.mark.parametrize("group", ["dataset", "embedder", "reader", "tracking", "paths"])
+@pytest.mark.parametrize("group", ["embedder", "reader", "tracking", "paths"])
 def test_every_option_suits_the_final_job(compose, group):
     for option in options(group):
         own = OWN.get(f"{group}={option}", [])

@@ -45,6 +45,16 @@ def test_the_answers_stand_beside_the_question() -> None:
     assert "subem" not in score(DATA, RANKINGS, SILENT, k=2, tag="t", more={}).metrics
 
 
+def test_a_question_stands_with_its_text_and_gold() -> None:
+    data = several()
+    scored = score(
+        data, [Ranking([5], [1.0]), Ranking([9], [1.0])], [[], []], k=1, tag="t", more={}
+    )
+    rows = [json.loads(line) for line in scored.files["per_question.jsonl"].splitlines()]
+    assert [(row["question"], row["gold"]) for row in rows] == [("?", ["x"]), ("?", ["x"])]
+    assert [row["gold_items"] for row in rows] == [["s5"], ["s0", "s7", "s9"]]
+
+
 def several() -> Dataset:
     """Two histories of 6 and 12 items, whose questions have 1 and 3 gold items."""
     histories = []

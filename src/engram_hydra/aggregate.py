@@ -1,110 +1,108 @@
-"""``python -m engram_hydra.aggregate``: from the runs in MLflow to the ablation table."""
+"""``python -m engram_hydra.aggregate``: from the runs in MLflow to the report."""
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import Any
+import logging
+from collections.abc import Mapping
+from datetime import datetime, timezone
 
 from omegaconf import DictConfig
 
 from engram_hydra.cli import hydra_command
-from engram_hydra.conf_dir import conf_dir
-from engram_hydra.errors import DataError
-from engram_hydra.report.ablation_table import (
-    HNSW,
-    SPLIT_SPACE,
-    TIES_NEWEST,
-    Table,
-    ablation_tables,
-)
-from engram_hydra.report.cells import Run, Selection, select
+from engram_hydra.collect import collect
+from engram_hydra.environment import environment
+from engram_hydra.report.assemble import assemble
+from engram_hydra.report.cells import Selection
 from engram_hydra.report.document import to_markdown, to_text
-from engram_hydra.report.estimates import Estimate
-from engram_hydra.report.estimator import Estimator
-from engram_hydra.report.published import beside, load_published
-from engram_hydra.report.render import Report, document
-from engram_hydra.report.section import Section
-from engram_hydra.report.sections import sections
-from engram_hydra.report.tidy_csv import to_csv
-from engram_hydra.report.variants import changes
-from engram_hydra.run_key import reader_of
+from engram_hydra.report.figures import figures
+from engram_hydra.report.latex import to_latex
+from engram_hydra.report.page import to_html
+from engram_hydra.report.report import Report, document, summary
+from engram_hydra.report.tidy import to_csv, to_json
+from engram_hydra.run_key import reader_label
 from engram_hydra.tracking import Store, output_folder, ui_command
 from engram_hydra.validation import validate
 
-PER_QUESTION = "per_question.jsonl"
+log = logging.getLogger(__name__)
 
 
 def aggregate(cfg: DictConfig) -> None:
-    """Select the newest complete run of each cell, tabulate, print, write and log the report."""
+    """Select the newest complete run of each cell, decide, tabulate, print, write and log the report."""
     validate(cfg)
     store = Store.of(cfg.tracking)
-    report = _report(cfg, store)
-    selection = report.selection
+    runs = collect(store, cfg.dataset)
+    log.info("runs found: %d", sum(map(len, runs.values())))
+    report = assemble(cfg, runs, _made_by(store))
     settings = {
-        "dataset": report.dataset,
-        "k": str(report.k),
-        "reader": report.reader,
-        "embedder": report.embedder,
+        "k": str(cfg.k),
+        "reader": reader_label(cfg.reader),
+        "embedder": cfg.embedder.name,
+        "overflow": cfg.embedder.overflow,
     }
-    ran = [section for section in report.sections.values() if isinstance(section, Section)]
+    files = _files(report, settings)
+    folder = output_folder()
+    for name, text in files.items():
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    names = [chapter.dataset for chapter in report.chapters]
+    with store.run(f"aggregate/{_short(names)}", _tags(report, settings), {}) as record:
+        record.metrics |= dict(figures(report))
+        record.files |= files
+    print(to_text(document(report) if len(names) == 1 else summary(report)))
+    print(f"Open {folder / 'report.html'}; report.md, .csv, .tex and .json lie beside it.")
+    print(f"All of it is logged as run {record.run_id}: {ui_command(store.uri)}")
+
+
+def _files(report: Report, settings: Mapping[str, str]) -> dict[str, str]:
+    """The report in each of its forms, and what its tables and pictures are made of."""
     blocks = document(report)
     files = {
-        "ablation_table.md": to_markdown(blocks),
-        "ablation_table.csv": to_csv(report),
-        **{f"{section.name}.csv": section.to_csv(settings) for section in ran},
-        "runs.json": json.dumps(_selected(selection), indent=2) + "\n",
+        "report.html": to_html(blocks, title=report.title),
+        "report.md": to_markdown(blocks),
+        "report.tex": to_latex(blocks),
+        "report.csv": to_csv(report.chapters),
+        "report.json": to_json(report),
+        "runs.json": json.dumps(
+            {chapter.dataset: _selected(chapter.selection) for chapter in report.chapters}, indent=2
+        )
+        + "\n",
     }
-    folder = output_folder()
-    for file, text in files.items():
-        (folder / file).write_text(text, encoding="utf-8")
+    for dataset, section in report.all_sections():
+        name = f"{section.name}.csv"
+        files[f"{dataset}/{name}" if dataset else name] = section.to_csv(settings)
+    for picture in report.all_pictures():
+        files[f"{picture.name}.svg"] = picture.svg
+        files[f"{picture.name}.csv"] = picture.csv
+    return files
 
+
+def _tags(report: Report, settings: Mapping[str, str]) -> dict[str, str]:
     tags = {
-        "engram.aggregate_of": report.dataset,
-        "engram.k": str(report.k),
-        "engram.reader": report.reader,
-        "engram.embedder": report.embedder,
-        "engram.n_runs": str(len(selection.cells)),
+        "aggregate_of": ",".join(chapter.dataset for chapter in report.chapters),
+        **settings,
+        "n_runs": str(sum(len(chapter.selection.cells) for chapter in report.chapters)),
     }
-    with store.run(f"aggregate/{report.dataset}", tags, {}) as record:
-        record.metrics |= dict(_figures(report.tables))
-        for section in ran:
-            record.metrics |= dict(section.figures())
-        record.files |= files
-    print(to_text(blocks))
-    print(f"Written to {folder / 'ablation_table.md'} and .csv, and logged as run {record.run_id}.")
-    print(f"Look at the runs with: {ui_command(store.uri)}")
+    return {f"engram.{name}": value for name, value in tags.items()}
 
 
-def _report(cfg: DictConfig, store: Store) -> Report:
-    name, k, reader, embedder = cfg.dataset.name, cfg.k, reader_of(cfg), cfg.embedder.name
-    overflow = cfg.embedder.overflow
-    declared = changes(cfg.dataset)
-    selection = select(
-        _runs(store, name),
-        dataset=name,
-        data_sha256=cfg.data_sha256,
-        k=k,
-        reader=reader,
-        embedder=embedder,
-        overflow=overflow,
-        endpoint=cfg.reader.get("base_url", ""),
-        data_variants={change.variant for change in declared if not change.method},
-    )
-    estimator = Estimator(selection)
-    return Report(
-        name,
-        k,
-        reader,
-        embedder if overflow == "truncate" else f"{embedder}, overflow {overflow}",
-        selection,
-        ablation_tables(estimator),
-        beside(load_published(Path(conf_dir()) / "published"), name),
-        sections(cfg, estimator, declared),
-        {TIES_NEWEST, SPLIT_SPACE, HNSW, *(change.variant for change in declared)},
-    )
+def _made_by(store: Store) -> dict[str, str]:
+    """What this report was made with, and where its runs lie."""
+    here = environment()
+    versions = ", ".join(f"{name} {version}" for name, version in here["versions"].items())
+    return {
+        "Made at": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "Commit of the report's code": here["commit"] or "installed package",
+        "Python": f"{here['python']} on {here['platform']}",
+        "Versions": versions,
+        "MLflow UI": ui_command(store.uri),
+        "A run's page": f"http://127.0.0.1:5000/#/experiments/{store.experiment_id}/runs/<run id>",
+    }
+
+
+def _short(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{len(names)} data sets"
 
 
 def _selected(selection: Selection) -> dict[str, dict[str, str]]:
@@ -113,39 +111,6 @@ def _selected(selection: Selection) -> dict[str, dict[str, str]]:
         "selected": {run.run_id: "/".join(key).rstrip("/") for key, run in selection.cells.items()},
         "left_out": {run.run_id: reason for run, reason in selection.left_out},
     }
-
-
-def _runs(store: Store, dataset: str) -> Iterator[Run]:
-    def rows_of(run_id: str) -> list[dict[str, Any]]:
-        try:
-            rows = [json.loads(x) for x in store.read_artifact(run_id, PER_QUESTION).splitlines()]
-            return [{key: row[key] for key in ("question_id", "kind", "metrics")} for row in rows]
-        except (ValueError, KeyError, TypeError) as error:
-            raise DataError(
-                f"{PER_QUESTION} of run {run_id} is damaged ({error}): run it again."
-            ) from error
-
-    for run in store.runs(f"tags.`engram.dataset` = '{dataset}'"):
-        run_id = run.info.run_id
-        yield Run(
-            run_id=run_id,
-            started=run.info.start_time,
-            tags=run.data.tags,
-            metrics=run.data.metrics,
-            per_question=lambda run_id=run_id: rows_of(run_id),  # type: ignore[misc]
-        )
-
-
-def _figures(tables: Sequence[Table]) -> Iterator[tuple[str, float]]:
-    """Every number of the tables under a name of its own, so that it lives in the database."""
-    for table in tables:
-        for row in table.rows:
-            name = f"{table.metric}.{re.sub(r'[^a-z0-9]+', '_', row.label.lower()).strip('_')}"
-            for what, estimate in (("", row.value), (".contrast", row.contrast)):
-                if isinstance(estimate, Estimate):
-                    yield f"{name}{what}", estimate.value
-                    yield f"{name}{what}_ci_low", estimate.low
-                    yield f"{name}{what}_ci_high", estimate.high
 
 
 def main() -> None:

@@ -259,13 +259,13 @@ class Sensitivity:
 class AggregateConfig:
     """The final job: which runs to select, and where the table goes."""
 
-    dataset: Dataset = MISSING
     embedder: Embedder = MISSING
     reader: Reader = MISSING
     tracking: Tracking = MISSING
     paths: Paths = MISSING
+    dataset: Any = None  # a name, a list of names, or all that have runs
     k: int = number(MISSING, ge=1)
-    data_sha256: str | None = None
+    data_sha256: list[str] = field(default_factory=list)
     attribution: Attribution = field(default_factory=Attribution)
     sensitivity: Sensitivity = field(default_factory=Sensitivity)
 

@@ -43,9 +43,12 @@ def reader_of(cfg: DictConfig) -> str:
     """The reader's name, with its model if it has one; ``n/a`` where the data are not to be answered."""
     if issubclass(schema_of(cfg.dataset), LongMemEval):
         return NOT_ASKED
-    return (
-        f"{cfg.reader.name}:{cfg.reader.model}" if "model" in cfg.reader else str(cfg.reader.name)
-    )
+    return reader_label(cfg.reader)
+
+
+def reader_label(reader: DictConfig) -> str:
+    """The reader's name, with its model if it has one."""
+    return f"{reader.name}:{reader.model}" if "model" in reader else str(reader.name)
 
 
 def config_key(cfg: DictConfig) -> str:

@@ -104,6 +104,9 @@ def _row(asked: _Asked, k: int) -> dict[str, Any]:
     return {
         "question_id": question.id,
         "kind": question.kind,
+        "question": question.text,
+        "gold": list(question.answers),
+        "gold_items": [history.items[position].id for position in sorted(asked.relevant)],
         "items": asked.ranked_ids,
         "scores": [float(f"{score:.6g}") for score in ranking.scores],
         "metrics": score_question(

@@ -29,15 +29,16 @@ Compose = Callable[..., DictConfig]
 
 
 def options(compose: Compose, *overrides: str) -> DictConfig:
-    return compose("dataset=fc_sh_6k", *overrides, config="aggregate")
+    return compose(*overrides, config="aggregate")
 
 
 def test_what_was_not_run_says_how_to_get_it(
     compose: Compose, make_run: Make, estimate: Estimate_
 ) -> None:
-    found = sections(options(compose), estimate([make_run("dense")]), [])
+    found = sections(options(compose), "fc_sh_6k", estimate([make_run("dense")]), [])
     command = "python -m engram_hydra +experiment={} dataset=fc_sh_6k"
     assert found == {
+        "Cost": command.format("anchors"),
         "Immune response": command.format("ablations"),
         "Attribution": command.format("factorial"),
         "Sensitivity": command.format("sensitivity") + ", beside its anchors: +experiment=anchors",
@@ -47,7 +48,7 @@ def test_what_was_not_run_says_how_to_get_it(
 
 def everything(make_run: Make) -> list[Run]:
     both = {M: [1.0, 0.0], "answer_in_top_10": [1.0, 1.0]}
-    shown = {"memory_displacements": 1.0}
+    shown = {"memory_displacements": 1.0, "write_seconds": 2.0}
     runs = [
         make_run("coral", ablation, seed, columns=both, also=shown)
         for ablation in ("none", "no_heirs", "no_calc")
@@ -73,8 +74,8 @@ def test_every_section_and_no_file_read_twice(
 
     estimator = estimate(map(counted, everything(make_run)))
     ablation_tables(estimator)
-    found = sections(options(compose), estimator, [W])
-    assert [type(section) for section in found.values()] == [Section] * 4
+    found = sections(options(compose), "fc_sh_6k", estimator, [W])
+    assert [type(section) for section in found.values()] == [Section] * 5
     assert read == dict.fromkeys((run.run_id for run in everything(make_run)), 1)
     figures = [
         figure
@@ -92,11 +93,11 @@ def test_every_section_and_no_file_read_twice(
 def test_parts_of_ones_own_method(compose: Compose, make_run: Make, estimate: Estimate_) -> None:
     runs = [make_run("mine", columns={M: [1]}), make_run("mine", "no_pointer", columns={M: [0]})]
     cfg = options(compose, "attribution.method=mine", "attribution.parts=[pointer]")
-    found = sections(cfg, estimate(runs), [])["Attribution"]
+    found = sections(cfg, "fc_sh_6k", estimate(runs), [])["Attribution"]
     assert isinstance(found, Section)
     assert found.entries[0].value == Estimate(1, 1, 1, 1)
     assert (
-        sections(cfg, estimate(runs[:1]), [])["Attribution"] == "mine with and without no_pointer"
+        sections(cfg, "fc_sh_6k", estimate(runs[:1]), [])["Attribution"] == "mine with and without no_pointer"
     )
 
 
@@ -105,11 +106,11 @@ def test_the_parts_of_coral_go_by_the_names_of_its_switches(
 ) -> None:
     """``reef_threshold`` is switched off by an ablation of another name."""
     cfg = options(compose, "attribution.parts=[reef_threshold]")
-    found = sections(cfg, estimate([make_run(), make_run("coral", "fixed_threshold")]), [])
+    found = sections(cfg, "fc_sh_6k", estimate([make_run(), make_run("coral", "fixed_threshold")]), [])
     assert isinstance(found["Attribution"], Section)
     cfg = options(compose, "attribution.parts=[pointer]")
     with pytest.raises(ConfigError, match=r"pointer is no part of coral: choose among heirs,"):
-        sections(cfg, estimate([make_run()]), [])
+        sections(cfg, "fc_sh_6k", estimate([make_run()]), [])
 
 
 def test_the_metric_of_the_sensitivity_check(
@@ -120,7 +121,7 @@ def test_the_metric_of_the_sensitivity_check(
         runs = [make_run("coral", columns=columns), make_run("tide", columns=columns)]
         runs.append(make_run("tide", variant=W.variant, columns=columns))
         cfg = options(compose, f"sensitivity.metric={metric}")
-        found = sections(cfg, estimate(runs), [W])["Sensitivity"]
+        found = sections(cfg, "fc_sh_6k", estimate(runs), [W])["Sensitivity"]
         assert isinstance(found, Section)
         return to_text(found.blocks[:1])
 

@@ -31,6 +31,16 @@ def load_dataset(options: DictConfig, folder: str | None) -> Dataset:
     return data
 
 
+def load_if_present(options: DictConfig, folder: str | None) -> Dataset | None:
+    """The data set if nothing has to be fetched for it, else None. Raises as ``load_dataset``."""
+    if not issubclass(config.schema_of(options), config.Synthetic) and options.path is None:
+        from engram_hydra.datasets.files import data_folder, pinned_files, present
+
+        if present(data_folder(folder), *pinned_files(options.files)) is None:
+            return None
+    return load_dataset(options, folder)
+
+
 def _load(options: DictConfig, folder: str | None) -> Dataset:
     schema = config.schema_of(options)
     if issubclass(schema, config.Synthetic):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import zip_longest
+from typing import Any
 
 WIDTH = 100  # columns of a terminal
 
@@ -34,7 +35,44 @@ class Grid:
     rows: Sequence[Sequence[str]]
 
 
-Block = Heading | Paragraph | Bullets | Grid
+@dataclass(frozen=True)
+class Verdict:
+    """How a statement came out: ``supported``, ``refuted``, ``undecided``, ``not applicable``, ``not run``."""
+
+    id: str
+    statement: str
+    outcome: str
+    why: str
+    remarks: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A drawing with its data; ``name`` is that of its files, without the ending."""
+
+    name: str
+    caption: str
+    alt: str  # what it shows, for those who can't see it
+    svg: str
+    csv: str
+
+
+@dataclass(frozen=True)
+class Drilldown:
+    """Each question with what every method made of it; only a page shows it.
+
+    A question holds ``id``, ``kind``, ``question``, ``gold`` (answers), ``lost_by`` (labels) and
+    ``answers``: by the label of a method its ``metrics``, ``items`` (``id``, ``text``, ``gold``,
+    ``stale``) and ``answers``.
+    """
+
+    dataset: str
+    metrics: Sequence[str]
+    methods: Sequence[str]
+    questions: Sequence[Mapping[str, Any]]
+
+
+Block = Heading | Paragraph | Bullets | Grid | Verdict | Picture | Drilldown
 
 
 def to_markdown(blocks: Iterable[Block]) -> str:
@@ -47,6 +85,11 @@ def to_text(blocks: Iterable[Block]) -> str:
     return "\n\n".join(map(_text, blocks)) + "\n"
 
 
+def nested(blocks: Iterable[Block]) -> list[Block]:
+    """The same blocks as a part of a greater document: their headings one level down."""
+    return [replace(b, level=b.level + 1) if isinstance(b, Heading) else b for b in blocks]
+
+
 def _markdown(block: Block) -> str:
     match block:
         case Heading(text, level):
@@ -55,6 +98,13 @@ def _markdown(block: Block) -> str:
             return text
         case Bullets(items):
             return "\n".join(f"- {item}" for item in items)
+        case Verdict(id_, statement, outcome, why, remarks):
+            tail = f" *{'; '.join(remarks)}.*" if remarks else ""
+            return f"**{id_}: {outcome}.** {statement}. {why}{tail}"
+        case Picture(name, caption, alt, _, _):
+            return f"![{alt}]({name}.svg)\n\n{caption} ([data]({name}.csv))"
+        case Drilldown():
+            return _pointer(block)
         case Grid(header, rows):
             cells = [[cell.replace("|", "\\|") for cell in row] for row in (header, *rows)]
             widths = [max(3, *map(len, column)) for column in zip_longest(*cells, fillvalue="")]
@@ -66,9 +116,19 @@ def _markdown(block: Block) -> str:
 def _text(block: Block) -> str:
     match block:
         case Heading(text, level):
-            return f"{text}\n{('=', '-', '~')[level - 1] * min(len(text), WIDTH)}"
+            return f"{text}\n{'=-~.'[level - 1] * min(len(text), WIDTH)}"
         case Paragraph(text):
             return textwrap.fill(text, WIDTH)
+        case Verdict(id_, statement, outcome, why, remarks):
+            words = [f"{id_}: {outcome.upper()}. {statement}. {why}", *remarks]
+            return "\n".join(
+                textwrap.fill(line, WIDTH, initial_indent=indent, subsequent_indent="    ")
+                for line, indent in zip(words, ["", *["    "] * len(remarks)], strict=True)
+            )
+        case Picture(name, caption, _, _, _):
+            return textwrap.fill(f"{caption} ({name}.svg, its data in {name}.csv)", WIDTH)
+        case Drilldown():
+            return _pointer(block)
         case Bullets(items):
             return "\n".join(
                 textwrap.fill(f"- {item}", WIDTH, subsequent_indent="  ") for item in items
@@ -82,6 +142,10 @@ def _text(block: Block) -> str:
             ]
             lines.insert(1, ["-" * width for width in widths])
             return "\n".join("  ".join(line).rstrip() for line in lines)
+
+
+def _pointer(block: Drilldown) -> str:
+    return f"The {len(block.questions)} questions of {block.dataset} stand one by one in report.html."
 
 
 def _aligned(row: Sequence[str], widths: Sequence[int]) -> list[str]:

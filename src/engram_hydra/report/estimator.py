@@ -28,11 +28,18 @@ class Estimator:
     """Estimates over a selection of runs; loads the questions of each run at most once."""
 
     def __init__(self, selection: Selection) -> None:
+        self.selection = selection
         self.cells: dict[Cell, dict[str, Run]] = {}
         for key, run in selection.cells.items():
             cell = Cell(key.method, key.ablation, key.variant, key.audit)
             self.cells.setdefault(cell, {})[key.seed] = run
         self._rows: dict[str, list[dict[str, Any]]] = {}
+
+    def rows(self, run: Run) -> list[dict[str, Any]]:
+        """The run's per-question rows, loaded once."""
+        if run.run_id not in self._rows:
+            self._rows[run.run_id] = run.per_question()
+        return self._rows[run.run_id]
 
     def logs(self, metric: str, *, audit: bool = False) -> bool:
         """Whether any run logged the metric: an audit run, or one of the others."""
@@ -141,9 +148,7 @@ class Estimator:
 
     def _column(self, run: Run, metric: str) -> dict[str, float]:
         """The metric of each question that has it; it must give the mean that was logged."""
-        if run.run_id not in self._rows:
-            self._rows[run.run_id] = run.per_question()
-        rows = [row for row in self._rows[run.run_id] if metric in row["metrics"]]
+        rows = [row for row in self.rows(run) if metric in row["metrics"]]
         column = {str(row["question_id"]): float(row["metrics"][metric]) for row in rows}
         mean = fmean(column.values()) if column else math.nan
         if len(column) < len(rows) or not math.isclose(mean, _logged(run, metric), abs_tol=1e-9):

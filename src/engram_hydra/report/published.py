@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,8 @@ class PublishedTable:
 
     ``setting`` names reader, k, unit_retrieved, context and questions. ``label`` are the columns that
     name a row, ``show`` the names of the rows to show beside measured ones. ``columns`` says of a
-    column which ``datasets`` it belongs beside, as which ``metric`` and in which ``unit``.
+    column which ``datasets`` it belongs beside, as which ``metric`` and in which ``unit``. ``same_as``
+    gives a row the measured row of the very same method, which may reproduce it.
     """
 
     source: str
@@ -32,6 +33,7 @@ class PublishedTable:
     show: Sequence[str]
     columns: Mapping[str, Mapping[str, Any]]
     rows: Sequence[Mapping[str, Any]]
+    same_as: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def citation(self) -> str:

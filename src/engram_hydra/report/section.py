@@ -36,26 +36,29 @@ class Section:
     blocks: Sequence[Block]
     entries: Sequence[Entry]
 
+    def rows(self) -> list[dict[str, object]]:
+        """One row per number, in full precision; None where there is none."""
+        return [
+            {
+                **entry.keys,
+                **dict.fromkeys(NUMBERS),
+                **_numbers(entry.value),
+                "seeds": entry.spread.seeds,
+                "sd": entry.spread.sd,
+                "seed_min": entry.spread.low,
+                "seed_max": entry.spread.high,
+                "notes": "; ".join(entry.notes),
+            }
+            for entry in self.entries
+        ]
+
     def to_csv(self, settings: Mapping[str, object]) -> str:
-        """One line per number, in full precision; ``settings`` stand in each line."""
-        fields = (*settings, *self.entries[0].keys, *NUMBERS, "notes")
+        """The rows as CSV; ``settings`` stand in each line."""
+        rows = self.rows()
         out = io.StringIO()
-        writer = csv.DictWriter(out, fields, restval="", lineterminator="\n")
+        writer = csv.DictWriter(out, (*settings, *rows[0]), lineterminator="\n")
         writer.writeheader()
-        for entry in self.entries:
-            spread = entry.spread
-            writer.writerow(
-                {
-                    **settings,
-                    **entry.keys,
-                    **_numbers(entry.value),
-                    "seeds": spread.seeds,
-                    "sd": spread.sd,
-                    "seed_min": spread.low,
-                    "seed_max": spread.high,
-                    "notes": "; ".join(entry.notes),
-                }
-            )
+        writer.writerows({**settings, **row} for row in rows)
         return out.getvalue()
 
     def figures(self) -> Iterator[tuple[str, float]]:

@@ -13,6 +13,7 @@ from engram_hydra.options import switches_of
 from engram_hydra.report.ablation_table import row_labels
 from engram_hydra.report.attribution import attribution_section
 from engram_hydra.report.audit import audit_section
+from engram_hydra.report.costs import costs_section
 from engram_hydra.report.estimator import Estimator
 from engram_hydra.report.immune import immune_section
 from engram_hydra.report.section import Section
@@ -21,7 +22,7 @@ from engram_hydra.report.variants import Change
 
 
 def sections(
-    cfg: DictConfig, estimator: Estimator, declared: Sequence[Change]
+    cfg: DictConfig, dataset: str, estimator: Estimator, declared: Sequence[Change]
 ) -> dict[str, Section | str]:
     """Each section under its title, or how to get the runs it is made of; ``cfg`` is the aggregate's.
 
@@ -34,11 +35,13 @@ def sections(
     audited = [name for name in HEADLINES if estimator.logs(name, audit=True)]
 
     def experiment(name: str) -> str:
-        return f"python -m engram_hydra +experiment={name} dataset={cfg.dataset.name}"
+        return f"python -m engram_hydra +experiment={name} dataset={dataset}"
 
     combinations = f"{method} with and without {', '.join(off.values())}"
+    labels = row_labels(estimator)
     return {
-        "Immune response": immune_section(estimator, row_labels(estimator))
+        "Cost": costs_section(estimator, labels) or experiment("anchors"),
+        "Immune response": immune_section(estimator, labels)
         or experiment("ablations"),
         "Attribution": attribution_section(estimator, logged, method, off)
         or (experiment("factorial") if method == "coral" else combinations),

@@ -1,4 +1,4 @@
-"""The report of one data set, as a document for people."""
+"""One data set's chapter of the report."""
 
 from __future__ import annotations
 
@@ -10,12 +10,21 @@ from itertools import groupby
 from engram_hydra.metrics.summary import HEADLINES
 from engram_hydra.report.ablation_table import Row, Table
 from engram_hydra.report.cells import Selection
-from engram_hydra.report.document import Block, Bullets, Grid, Heading, Paragraph
+from engram_hydra.report.document import (
+    Block,
+    Bullets,
+    Drilldown,
+    Grid,
+    Heading,
+    Paragraph,
+    Picture,
+)
 from engram_hydra.report.estimates import NOT_APPLICABLE, NOT_RUN, Estimate, fraction
 from engram_hydra.report.published import Figure
 from engram_hydra.report.section import Section
 
 SHOWN_IDS = 3
+PRINTED_TO = 0.0005  # half of the last digit of a published fraction
 RESOLVED = (
     "This reader answers from the newest of the facts that match best, so it resolves conflicts by "
     "itself: these figures decide nothing about a memory."
@@ -23,8 +32,8 @@ RESOLVED = (
 
 
 @dataclass(frozen=True)
-class Report:
-    """What one data set's report is made of: how its runs were selected, and what they gave.
+class Chapter:
+    """What a data set's chapter is made of: how its runs were selected, and what they gave.
 
     ``sections`` holds each one by its title; in place of one that was not run, how to get it.
     """
@@ -38,32 +47,38 @@ class Report:
     figures: Sequence[Figure]
     sections: Mapping[str, Section | str]
     shown_variants: Collection[str]  # the declared variants that stand in a row or a section
+    pictures: Sequence[Picture] = ()
+    questions: Drilldown | None = None
 
 
-def document(report: Report) -> list[Block]:
-    """The whole report: settings, a table for each metric, sections, published figures, what is missing."""
-    blocks = [Heading(f"Ablation table: {report.dataset}", 1), *_settings(report)]
-    for table in report.tables:
-        blocks += _table(table, report.reader)
-    for section in report.sections.values():
+def chapter_blocks(chapter: Chapter) -> list[Block]:
+    """The whole chapter: settings, a table for each metric, sections, published figures, what is missing."""
+    blocks = [Heading(chapter.dataset, 1), *_settings(chapter)]
+    for table in chapter.tables:
+        blocks += _table(table, chapter.reader)
+    if chapter.pictures:
+        blocks += [Heading("Pictures", 2), *chapter.pictures]
+    for section in chapter.sections.values():
         blocks += section.blocks if isinstance(section, Section) else []
-    return [*blocks, *_published(report.figures), *_left_out(report), *_not_run(report)]
+    if chapter.questions:
+        blocks += [Heading("Question by question", 2), chapter.questions]
+    return [*blocks, *_published(chapter), *_left_out(chapter), *_not_run(chapter)]
 
 
-def _settings(report: Report) -> list[Block]:
+def _settings(chapter: Chapter) -> list[Block]:
     hashes = {
         run.tags.get("engram.data_sha256", "")[:12]
-        for key, run in report.selection.cells.items()
+        for key, run in chapter.selection.cells.items()
         if not key.variant
     }
     text = (
-        f"k = {report.k}, reader {report.reader}, embedder {report.embedder}, "
+        f"k = {chapter.k}, reader {chapter.reader}, embedder {chapter.embedder}, "
         f"data {' '.join(sorted(hashes)) or '(no run)'}. Fractions with 95% intervals in brackets; "
         "SD and range over the seeds. The last column is a part's cost (full - without it), its gain "
         "alone, or what a row has over Coral (on another index: over itself, exact), paired by question."
     )
     blocks: list[Block] = [Paragraph(text)]
-    code = {run.tags.get("engram.code_sha256", "")[:12] for run in report.selection.cells.values()}
+    code = {run.tags.get("engram.code_sha256", "")[:12] for run in chapter.selection.cells.values()}
     if len(code) > 1:
         blocks.append(
             Paragraph(
@@ -71,7 +86,7 @@ def _settings(report: Report) -> list[Block]:
                 "run them again with one before you rely on a difference."
             )
         )
-    if report.dataset.startswith(("fc_", "synthetic")):
+    if chapter.dataset.startswith(("fc_", "synthetic")):
         blocks.append(
             Paragraph(
                 "All questions of this set share one context, so every interval is conditional on it."
@@ -104,8 +119,8 @@ def _table(table: Table, reader: str) -> list[Block]:
     return [*blocks, Bullets(notes)] if notes else blocks
 
 
-def _published(figures: Sequence[Figure]) -> list[Block]:
-    if not figures:
+def _published(chapter: Chapter) -> list[Block]:
+    if not chapter.figures:
         return []
     blocks: list[Block] = [
         Heading("Published figures (indicative)", 2),
@@ -114,26 +129,46 @@ def _published(figures: Sequence[Figure]) -> list[Block]:
             "a measured figure nor tested against one."
         ),
     ]
-    for source, group in groupby(figures, lambda figure: figure.table.citation):
+    for source, group in groupby(chapter.figures, lambda figure: figure.table.citation):
         shown = list(group)
         table = shown[0].table
         settings = [f"{name.replace('_', ' ')}: {text}" for name, text in table.setting.items()]
         blocks += [
             Heading(source, 3),
-            Grid(("row", "metric", "value"), [(f.name, f.metric, _printed(f)) for f in shown]),
+            Grid(
+                ("row", "metric", "value", ""),
+                [
+                    (f.name, f.metric, _printed(f), "reproduced" if _reproduced(f, chapter) else "")
+                    for f in shown
+                ],
+            ),
             Bullets([*settings, table.remark]),
         ]
     return blocks
 
 
-def _left_out(report: Report) -> list[Block]:
+def _reproduced(figure: Figure, chapter: Chapter) -> bool:
+    """Whether the row of ours that is the same method gives the figure, as far as it is printed."""
+    ours = figure.table.same_as.get(figure.name)
+    if figure.metric == "subem":  # of another reader
+        return False
+    return any(
+        isinstance(row.value, Estimate) and abs(row.value.value - figure.value) < PRINTED_TO
+        for table in chapter.tables
+        if table.metric == figure.metric
+        for row in table.rows
+        if row.label == ours
+    )
+
+
+def _left_out(chapter: Chapter) -> list[Block]:
     """Runs by reason, and declared variants that stand in no row."""
     by_reason: dict[str, list[str]] = defaultdict(list)
-    for run, reason in report.selection.left_out:
+    for run, reason in chapter.selection.left_out:
         kind, _, newer = reason.partition(" by ")
         by_reason[kind].append(run.run_id[:8] + (f" by {newer[:8]}" if newer else ""))
-    for key, run in report.selection.cells.items():
-        if key.variant and key.variant not in report.shown_variants:
+    for key, run in chapter.selection.cells.items():
+        if key.variant and key.variant not in chapter.shown_variants:
             by_reason[f"variant {key.variant}, in no row here"].append(run.run_id[:8])
     if not by_reason:
         return []
@@ -147,14 +182,14 @@ def _some(ids: Sequence[str]) -> str:
     return ", ".join(ids[:SHOWN_IDS]) + (f" and {more} more, see runs.json" if more > 0 else "")
 
 
-def _not_run(report: Report) -> list[Block]:
+def _not_run(chapter: Chapter) -> list[Block]:
     blocks: list[Block] = []
-    if not report.tables:
+    if not chapter.tables:
         blocks.append(Paragraph("No complete run fits this selection."))
-    labels = [row.label for table in report.tables[:1] for row in table.rows if _missing(row)]
+    labels = [row.label for table in chapter.tables[:1] for row in table.rows if _missing(row)]
     labels += [
         f"{title}: not run ({how})"
-        for title, how in report.sections.items()
+        for title, how in chapter.sections.items()
         if isinstance(how, str)
     ]
     if labels:

@@ -15,30 +15,30 @@ from engram_hydra.report.cells import Run, select
 from engram_hydra.report.document import Heading, Paragraph, to_markdown, to_text
 from engram_hydra.report.estimator import Estimator
 from engram_hydra.report.published import beside, load_published
-from engram_hydra.report.render import Report, document
+from engram_hydra.report.chapter import Chapter, chapter_blocks
 from engram_hydra.report.section import Section
-from engram_hydra.report.tidy_csv import to_csv
+from engram_hydra.report.tidy import to_csv
 
 PUBLISHED = Path(__file__).parents[2] / "conf" / "published"
 
 
-def report(
+def chapter(
     runs: list[Run],
     dataset: str = "fc_sh_6k",
     k: int = 10,
     sections: dict[str, Section | str] | None = None,
-) -> Report:
+) -> Chapter:
     chosen = select(
         runs, dataset=dataset, data_sha256=None, k=k, reader="newest", embedder="minilm"
     )
     figures = beside(load_published(PUBLISHED), dataset)
     tables = ablation_tables(Estimator(chosen))
     sections = {"Audit": "python -m audit", **(sections or {})}
-    return Report(dataset, k, "newest", "minilm", chosen, tables, figures, sections, {"shown"})
+    return Chapter(dataset, k, "newest", "minilm", chosen, tables, figures, sections, {"shown"})
 
 
 @pytest.fixture(scope="module")
-def example(make_run: Callable[..., Run]) -> Report:
+def example(make_run: Callable[..., Run]) -> Chapter:
     both = {"answer_in_top_1": [1, 0], "subem": [1, 1]}
     runs = [make_run(seed=seed, columns=both) for seed in range(5)]
     runs += [make_run("coral", "no_heirs", seed, columns=both) for seed in (0, 1, 3, 4)]
@@ -48,11 +48,11 @@ def example(make_run: Callable[..., Run]) -> Report:
     runs += [make_run("dense", complete="false", run_id="0123456789abcdef")]
     runs += [make_run("bm25", started=1, run_id="newer-run-of-bm25", columns=both)]
     runs += [make_run("bm25", started=0, run_id="older-run-of-bm25", columns=both)]
-    return report(runs)
+    return chapter(runs)
 
 
-def test_text_fits_a_terminal(example: Report) -> None:
-    text = to_text(document(example))
+def test_text_fits_a_terminal(example: Chapter) -> None:
+    text = to_text(chapter_blocks(example))
     assert max(map(len, text.split("\n"))) <= 100
     # Wilson of 1 of 2 is [0.0945, 0.9055].
     assert "BM25, ties oldest" in text
@@ -60,11 +60,11 @@ def test_text_fits_a_terminal(example: Report) -> None:
     assert line.split() == ["BM25,", "ties", "oldest", "0.500", "[0.095,0.905]", "2", "det."]
 
 
-def test_markdown_has_a_table_for_each_metric(example: Report) -> None:
-    text = to_markdown(document(example))
+def test_markdown_has_a_table_for_each_metric(example: Chapter) -> None:
+    text = to_markdown(chapter_blocks(example))
     headings = [line for line in text.split("\n") if line.startswith("#")]
     assert headings == [
-        "# Ablation table: fc_sh_6k",
+        "# fc_sh_6k",
         "## answer_in_top_1",
         "## subem, resolved by the reader newest",
         "## Published figures (indicative)",
@@ -96,17 +96,17 @@ def test_markdown_has_a_table_for_each_metric(example: Report) -> None:
 
 def test_only_a_reader_that_resolves_conflicts_is_said_to(make_run: Callable[..., Run]) -> None:
     runs = [make_run("dense", columns={"answer_in_top_1": [1, 0], "subem": [1, 1]})]
-    newest = to_markdown(document(report(runs)))
+    newest = to_markdown(chapter_blocks(chapter(runs)))
     before, table = newest.split("## subem, resolved by the reader newest\n")
     assert "resolves conflicts by itself" in " ".join(table.split("\n\n")[0].split())
     assert "resolve" not in before
-    model = to_markdown(document(replace(report(runs), reader="openai")))
+    model = to_markdown(chapter_blocks(replace(chapter(runs), reader="openai")))
     assert "## subem, reader openai\n" in model
     assert "resolve" not in model
 
 
-def test_what_is_missing_is_said(example: Report) -> None:
-    text = to_markdown(document(example))
+def test_what_is_missing_is_said(example: Chapter) -> None:
+    text = to_markdown(chapter_blocks(example))
     left_out, not_run = text.split("## Runs left out")[1].split("## Not run")
     assert left_out.strip().split("\n") == [
         "- incomplete: 1 (01234567)",
@@ -134,7 +134,7 @@ def test_what_is_missing_is_said(example: Report) -> None:
 def test_at_most_three_ids_are_shown_for_a_reason(make_run: Callable[..., Run]) -> None:
     def listed(count: int) -> str:
         runs = [make_run("dense", complete="false", run_id=f"run{n}") for n in range(count)]
-        return to_markdown(document(report(runs)))
+        return to_markdown(chapter_blocks(chapter(runs)))
 
     assert "- incomplete: 3 (run0, run1, run2)\n" in listed(3)
     assert "- incomplete: 5 (run0, run1, run2 and 2 more, see runs.json)\n" in listed(5)
@@ -143,7 +143,7 @@ def test_at_most_three_ids_are_shown_for_a_reason(make_run: Callable[..., Run]) 
 def test_several_versions_of_the_code_are_said(make_run: Callable[..., Run]) -> None:
     def text(*code: str) -> str:
         runs = [make_run(seed=n, code_sha256=version) for n, version in enumerate(code)]
-        return to_markdown(document(report(runs)))
+        return to_markdown(chapter_blocks(chapter(runs)))
 
     assert "versions of the code" not in text("c" * 64, "c" * 64)
     said = (
@@ -153,14 +153,14 @@ def test_several_versions_of_the_code_are_said(make_run: Callable[..., Run]) -> 
 
 
 def test_a_row_with_a_value_counts_as_run(make_run: Callable[..., Run]) -> None:
-    text = to_markdown(document(report([make_run("coral", "no_heirs")])))
+    text = to_markdown(chapter_blocks(chapter([make_run("coral", "no_heirs")])))
     not_run = text.split("## Not run")[1].split("\n")
     assert "- Coral (as shipped)" in not_run
     assert "- no heirs" not in not_run
 
 
-def test_csv(example: Report) -> None:
-    lines = list(csv.DictReader(io.StringIO(to_csv(example))))
+def test_csv(example: Chapter) -> None:
+    lines = list(csv.DictReader(io.StringIO(to_csv([example]))))
     measured = [line for line in lines if line["source"] == "measured"]
     assert len(measured) == 2 * 18
     heirs = next(line for line in measured if line["row"] == "no heirs")
@@ -179,7 +179,7 @@ def test_csv(example: Report) -> None:
 def test_sections_stand_between_tables_and_published_figures(make_run: Callable[..., Run]) -> None:
     section = Section("mine", [Heading("A section", 2), Paragraph("Of mine.")], [])
     runs = [make_run("dense"), make_run("tide", variant="shown")]
-    text = to_markdown(document(report(runs, sections={"Mine": section})))
+    text = to_markdown(chapter_blocks(chapter(runs, sections={"Mine": section})))
     assert text.index("## answer_in_top_1") < text.index("## A section") < text.index("Published")
     assert "Mine: not run" not in text
     assert "Runs left out" not in text
@@ -197,11 +197,11 @@ def test_changed_data_do_not_pass_for_the_data(make_run: Callable[..., Run]) -> 
         data_variants={"strip"},
     )
     tables = ablation_tables(Estimator(chosen))
-    text = to_text(document(Report("fc_sh_6k", 10, "newest", "minilm", chosen, tables, [], {}, {})))
+    text = to_text(chapter_blocks(Chapter("fc_sh_6k", 10, "newest", "minilm", chosen, tables, [], {}, {})))
     assert f"data {'a' * 12}. Fractions" in text
 
 
 def test_nothing_was_run() -> None:
-    empty = report([], "synthetic")
-    assert "No complete run fits this selection." in to_text(document(empty))
-    assert to_csv(empty).count("\n") == 1
+    empty = chapter([], "synthetic")
+    assert "No complete run fits this selection." in to_text(chapter_blocks(empty))
+    assert to_csv([empty]).count("\n") == 1

@@ -1,0 +1,85 @@
+"""The runs that a report may be made of, by data set, and the options of the data."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from hydra.errors import HydraException
+from omegaconf import DictConfig, OmegaConf
+
+from engram_hydra.errors import ConfigError, DataError
+from engram_hydra.report.cells import Run
+from engram_hydra.tracking import Store
+
+PER_QUESTION = "per_question.jsonl"
+
+
+def collect(store: Store, wanted: Any) -> dict[str, list[Run]]:
+    """All runs of each data set: of ``wanted``, a name or a list of names, or of all that have runs.
+
+    Those that were named stand in the order of their names' list, even without runs; otherwise by
+    name, numbers in it by size. Raises ConfigError where ``wanted`` is neither.
+    """
+    names = _names(wanted)
+    found: dict[str, list[Run]] = {name: [] for name in names}
+    for run in store.runs():
+        name = run.data.tags.get("engram.dataset", "")
+        if name in found or (name and not names):
+            found.setdefault(name, []).append(_run(store, run))
+    if names:
+        return found
+    return {name: found[name] for name in sorted(found, key=_by_size)}
+
+
+def _names(wanted: Any) -> list[str]:
+    names = OmegaConf.to_container(wanted) if OmegaConf.is_config(wanted) else wanted
+    names = [names] if isinstance(names, str) else [] if names is None else names
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ConfigError(
+            f"dataset={wanted} names no data set: give one name, a list such as "
+            "dataset=[fc_sh_6k,fc_mh_6k], or nothing for all that have runs."
+        )
+    return list(dict.fromkeys(names))
+
+
+def _by_size(name: str) -> list[tuple[int, str]]:
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name)]
+
+
+def _run(store: Store, run: Any) -> Run:
+    run_id = run.info.run_id
+    return Run(
+        run_id=run_id,
+        started=run.info.start_time,
+        tags=run.data.tags,
+        metrics=run.data.metrics,
+        per_question=lambda: _rows(store, run_id),
+    )
+
+
+def _rows(store: Store, run_id: str) -> list[dict[str, Any]]:
+    try:
+        rows = [json.loads(x) for x in store.read_artifact(run_id, PER_QUESTION).splitlines()]
+        for row in rows:
+            row["question_id"], row["kind"], row["metrics"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise DataError(
+            f"{PER_QUESTION} of run {run_id} is damaged ({error}): run it again."
+        ) from error
+    return rows
+
+
+def data_options(dataset: str) -> DictConfig | None:
+    """A data set's options as committed; None where no file of that name is in the search path."""
+    from hydra.core.global_hydra import GlobalHydra
+    from hydra.types import RunMode
+
+    loader = GlobalHydra.instance().config_loader()
+    try:
+        cfg = loader.load_configuration("config", [f"dataset={dataset}"], RunMode.RUN)
+    except HydraException:
+        return None
+    options: DictConfig = cfg.dataset
+    return options

@@ -1,0 +1,96 @@
+"""The whole table: every row against every data set and metric, each cell with its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engram_hydra.report.ablation_table import Row, Table
+from engram_hydra.report.chapter import Chapter
+from engram_hydra.report.document import Block, Grid, Heading, Paragraph
+from engram_hydra.report.estimates import NOT_APPLICABLE, NOT_RUN, Estimate, fraction
+from engram_hydra.report.section import Entry, Section
+
+COLUMNS = 3  # metrics beside one another, so that a grid fits a terminal
+
+
+def overview_section(chapters: Sequence[Chapter]) -> Section | None:
+    """One grid for each data set, or several where it has many metrics; None if nothing was measured.
+
+    A row that is a difference (a part's gain alone) stands with its sign.
+    """
+    measured = [chapter for chapter in chapters if chapter.tables]
+    if not measured:
+        return None
+    blocks: list[Block] = [
+        Heading("The table", 1),
+        Paragraph(
+            "Fractions with 95% intervals, n questions each; means over the seeds where there are "
+            "several. Rows with a sign are gains, paired by question. Costs, gains and notes of each "
+            "row stand in the chapter of its data set."
+        ),
+    ]
+    entries = []
+    for chapter in measured:
+        blocks.append(Heading(chapter.dataset, 2))
+        for start in range(0, len(chapter.tables), COLUMNS):
+            blocks.append(_grid(chapter.tables[start : start + COLUMNS]))
+        entries += [
+            Entry(
+                {"dataset": chapter.dataset, "metric": table.metric, "row": row.label},
+                _shown(row),
+                row.spread,
+                row.notes,
+            )
+            for table in chapter.tables
+            for row in table.rows
+        ]
+    return Section("table", blocks, entries)
+
+
+def standing_row(chapters: Sequence[Chapter]) -> Paragraph:
+    """What Coral costs where nothing displaces anything: LongMemEval, against Dense."""
+    for name in ("longmemeval_s", "longmemeval_s_pilot"):
+        for chapter in chapters:
+            if chapter.dataset == name:
+                parts = [
+                    f"{table.metric} {_of(table, 'Coral (as shipped)')} against "
+                    f"{_of(table, 'Dense')}"
+                    for table in chapter.tables
+                ]
+                return Paragraph(f"What Coral costs on {name} against Dense: {'; '.join(parts)}.")
+    return Paragraph("What Coral costs on LongMemEval_S against Dense: not run.")
+
+
+def _of(table: Table, label: str) -> str:
+    return next((fraction(row.value) for row in table.rows if row.label == label), NOT_RUN)
+
+
+def _grid(tables: Sequence[Table]) -> Grid:
+    header = ["row", "seeds", *map(_title, tables)]
+    rows = [
+        [same[0].label, _seeds(same), *(fraction(_shown(row), _sign(row)) for row in same)]
+        for same in zip(*(table.rows for table in tables), strict=True)
+    ]
+    return Grid(header, rows)
+
+
+def _title(table: Table) -> str:
+    sizes = {row.value.n for row in table.rows if isinstance(row.value, Estimate)}
+    n = f"{min(sizes)}" if len(sizes) == 1 else f"{min(sizes)}-{max(sizes)}" if sizes else "0"
+    return f"{table.metric}, n={n}"
+
+
+def _seeds(same: Sequence[Row]) -> str:
+    return next((row.spread.seeds for row in same if row.spread.seeds), "")
+
+
+def _is_difference(row: Row) -> bool:
+    return row.value == NOT_APPLICABLE and bool(row.contrast_is)
+
+
+def _shown(row: Row) -> Estimate | str:
+    return row.contrast if _is_difference(row) else row.value
+
+
+def _sign(row: Row) -> str:
+    return "+" if _is_difference(row) else ""

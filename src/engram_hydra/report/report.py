@@ -1,0 +1,79 @@
+"""The report: one document over all its data sets, which renderers show in their ways."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from engram_hydra.report.chapter import Chapter, chapter_blocks
+from engram_hydra.report.document import Block, Bullets, Heading, Paragraph, Picture, nested
+from engram_hydra.report.overview import overview_section, standing_row
+from engram_hydra.report.provenance import provenance_blocks
+from engram_hydra.report.section import Section
+from engram_hydra.report.verdicts import Verdict, verdict_blocks
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was stated before running and how it came out, the table, and a chapter a data set.
+
+    ``sections`` are those across data sets, each by its title, or how to get its runs. ``made_by`` are
+    facts on the report itself, by name.
+    """
+
+    chapters: Sequence[Chapter]
+    verdicts: Sequence[Verdict]
+    sections: Mapping[str, Section | str]
+    pictures: Sequence[Picture]
+    made_by: Mapping[str, str]
+
+    @property
+    def title(self) -> str:
+        names = [chapter.dataset for chapter in self.chapters]
+        return f"Engram Hydra: {', '.join(names) or 'no runs'}"
+
+    def all_sections(self) -> list[tuple[str, Section]]:
+        """Every section that was made, with its data set; empty for those across data sets."""
+        table = overview_section(self.chapters)
+        found = [("", table)] if table else []
+        found += [("", s) for s in self.sections.values() if isinstance(s, Section)]
+        for chapter in self.chapters:
+            found += [
+                (chapter.dataset, s) for s in chapter.sections.values() if isinstance(s, Section)
+            ]
+        return found
+
+    def all_pictures(self) -> list[Picture]:
+        return [*self.pictures, *(p for chapter in self.chapters for p in chapter.pictures)]
+
+
+def summary(report: Report) -> list[Block]:
+    """Verdicts and table: what fits a terminal whatever the number of data sets."""
+    table = overview_section(report.chapters)
+    blocks: list[Block] = [Heading(report.title, 1), *nested(verdict_blocks(report.verdicts))]
+    if table:
+        blocks += [*nested(table.blocks), standing_row(report.chapters)]
+    return blocks
+
+
+def document(report: Report) -> list[Block]:
+    """The whole report, the verdicts first."""
+    blocks = summary(report)
+    for section in report.sections.values():
+        blocks += nested(section.blocks) if isinstance(section, Section) else []
+    blocks += report.pictures
+    for chapter in report.chapters:
+        blocks += nested(chapter_blocks(chapter))
+    not_run = [
+        f"{title}: not run ({how})" for title, how in report.sections.items() if isinstance(how, str)
+    ]
+    if not_run:
+        blocks += [Heading("Not run, across data sets", 2), Bullets(not_run)]
+    if not report.chapters:
+        blocks.append(
+            Paragraph(
+                "There are no runs yet: begin with python -m engram_hydra +experiment=ablations, "
+                "then +experiment=anchors."
+            )
+        )
+    return [*blocks, *nested(provenance_blocks(report.chapters, report.made_by))]

@@ -197,7 +197,9 @@ def test_changed_data_do_not_pass_for_the_data(make_run: Callable[..., Run]) -> 
         data_variants={"strip"},
     )
     tables = ablation_tables(Estimator(chosen))
-    text = to_text(chapter_blocks(Chapter("fc_sh_6k", 10, "newest", "minilm", chosen, tables, [], {}, {})))
+    text = to_text(
+        chapter_blocks(Chapter("fc_sh_6k", 10, "newest", "minilm", chosen, tables, [], {}, {}))
+    )
     assert f"data {'a' * 12}. Fractions" in text
 
 

@@ -61,9 +61,7 @@ def runs(make_run: Make) -> list[Run]:
     ]
 
 
-def test_a_question_with_what_each_method_made_of_it(
-    make_run: Make, estimate: Estimate_
-) -> None:
+def test_a_question_with_what_each_method_made_of_it(make_run: Make, estimate: Estimate_) -> None:
     found = drilldown(estimate(runs(make_run)), "fc_sh_6k", LABELS, [M, "subem"], DATA)
     assert found is not None
     assert (found.dataset, found.metrics) == ("fc_sh_6k", [M, "subem"])

@@ -97,7 +97,8 @@ def test_parts_of_ones_own_method(compose: Compose, make_run: Make, estimate: Es
     assert isinstance(found, Section)
     assert found.entries[0].value == Estimate(1, 1, 1, 1)
     assert (
-        sections(cfg, "fc_sh_6k", estimate(runs[:1]), [])["Attribution"] == "mine with and without no_pointer"
+        sections(cfg, "fc_sh_6k", estimate(runs[:1]), [])["Attribution"]
+        == "mine with and without no_pointer"
     )
 
 
@@ -106,7 +107,9 @@ def test_the_parts_of_coral_go_by_the_names_of_its_switches(
 ) -> None:
     """``reef_threshold`` is switched off by an ablation of another name."""
     cfg = options(compose, "attribution.parts=[reef_threshold]")
-    found = sections(cfg, "fc_sh_6k", estimate([make_run(), make_run("coral", "fixed_threshold")]), [])
+    found = sections(
+        cfg, "fc_sh_6k", estimate([make_run(), make_run("coral", "fixed_threshold")]), []
+    )
     assert isinstance(found["Attribution"], Section)
     cfg = options(compose, "attribution.parts=[pointer]")
     with pytest.raises(ConfigError, match=r"pointer is no part of coral: choose among heirs,"):

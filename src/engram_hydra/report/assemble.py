@@ -107,7 +107,9 @@ def _chapter(
         dataset,
         cfg.k,
         _reader(cfg, estimator),
-        cfg.embedder.name if overflow == "truncate" else f"{cfg.embedder.name}, overflow {overflow}",
+        cfg.embedder.name
+        if overflow == "truncate"
+        else f"{cfg.embedder.name}, overflow {overflow}",
         estimator.selection,
         tables,
         beside(published, dataset),

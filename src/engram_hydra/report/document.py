@@ -145,7 +145,9 @@ def _text(block: Block) -> str:
 
 
 def _pointer(block: Drilldown) -> str:
-    return f"The {len(block.questions)} questions of {block.dataset} stand one by one in report.html."
+    return (
+        f"The {len(block.questions)} questions of {block.dataset} stand one by one in report.html."
+    )
 
 
 def _aligned(row: Sequence[str], widths: Sequence[int]) -> list[str]:

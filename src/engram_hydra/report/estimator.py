@@ -121,6 +121,22 @@ class Estimator:
             _same_questions(columns[0][0], ids, first, run, metric)
         return np.array([values for _, values in columns]), notes
 
+    def runs(self, cell: Cell, metric: str) -> dict[str, Run]:
+        """The runs behind the cell's estimate, by seed; empty where none logged the metric."""
+        return self._runs(cell, metric)[0]
+
+    def by_seed(self, cell: Cell, metric: str) -> dict[str, NDArray[np.float64]]:
+        """The values of each run behind the cell's estimate, in the order of the question ids."""
+        columns = {seed: self._column(run, metric) for seed, run in self.runs(cell, metric).items()}
+        return {
+            seed: np.array([column[id_] for id_ in sorted(column)])
+            for seed, column in columns.items()
+        }
+
+    def question_ids(self, cell: Cell, metric: str) -> list[str]:
+        """The ids of the questions that have the metric, in the order of ``paired``'s columns."""
+        return self._by_question(self.runs(cell, metric), metric)[0]
+
     def _runs(self, cell: Cell, metric: str) -> tuple[dict[str, Run], list[str]]:
         """The cell's runs that logged the metric, by seed, and notes on those that are not there."""
         every = self.cells.get(cell, {})

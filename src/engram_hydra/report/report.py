@@ -65,7 +65,9 @@ def document(report: Report) -> list[Block]:
     for chapter in report.chapters:
         blocks += nested(chapter_blocks(chapter))
     not_run = [
-        f"{title}: not run ({how})" for title, how in report.sections.items() if isinstance(how, str)
+        f"{title}: not run ({how})"
+        for title, how in report.sections.items()
+        if isinstance(how, str)
     ]
     if not_run:
         blocks += [Heading("Not run, across data sets", 2), Bullets(not_run)]

@@ -19,13 +19,14 @@ class Entry:
     """One number of a section; ``keys`` say which, the same ones for all entries of the section.
 
     ``value`` is a fraction with its interval or a difference of fractions, a plain number, or the
-    word that stands in its place.
+    word that stands in its place. ``more`` are further columns, the same ones for all entries.
     """
 
     keys: Mapping[str, str]
     value: Estimate | float | str
     spread: Spread = field(default_factory=Spread)
     notes: Sequence[str] = ()
+    more: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,7 @@ class Section:
                 "sd": entry.spread.sd,
                 "seed_min": entry.spread.low,
                 "seed_max": entry.spread.high,
+                **entry.more,
                 "notes": "; ".join(entry.notes),
             }
             for entry in self.entries

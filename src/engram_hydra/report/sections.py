@@ -41,8 +41,7 @@ def sections(
     labels = row_labels(estimator)
     return {
         "Cost": costs_section(estimator, labels) or experiment("anchors"),
-        "Immune response": immune_section(estimator, labels)
-        or experiment("ablations"),
+        "Immune response": immune_section(estimator, labels) or experiment("ablations"),
         "Attribution": attribution_section(estimator, logged, method, off)
         or (experiment("factorial") if method == "coral" else combinations),
         "Sensitivity": sensitivity_section(estimator, metric, declared)

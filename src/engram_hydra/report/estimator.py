@@ -114,6 +114,10 @@ class Estimator:
             _same_questions(columns[0][0], ids, first, run, metric)
         return np.array([values for _, values in columns]), notes
 
+    def runs(self, cell: Cell, metric: str) -> dict[str, Run]:
+        """The runs behind the cell's estimate, by seed; empty where none logged the metric."""
+        return self._runs(cell, metric)[0]
+
     def _runs(self, cell: Cell, metric: str) -> tuple[dict[str, Run], list[str]]:
         """The cell's runs that logged the metric, by seed, and notes on those that are not there."""
         every = self.cells.get(cell, {})

@@ -57,6 +57,7 @@ class Statements:
     tide_curve: dict[float, str] = MISSING
     detectability: str = MISSING
     statements: list[Statement] = MISSING
+    sha256: str = ""  # of the file, which does not hold it
 
     @property
     def margin_share(self) -> float:
@@ -95,6 +96,7 @@ def load_statements(file: Path | None = None) -> Statements:
         ) from error
     if fault := _fault(found):
         raise ConfigError(f"{file}: {fault}.")
+    found.sha256 = statements_sha256(file)
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from engram_hydra.report import decisions as decide
@@ -129,8 +130,9 @@ class Findings:
             "narrow_low": contrast.narrow[0],
             "narrow_high": contrast.narrow[1],
             "n": float(contrast.estimate.n),
-            "smallest_detectable": contrast.smallest,
         }
+        if math.isfinite(contrast.smallest):
+            numbers["smallest_detectable"] = contrast.smallest
         tested = {"M1": "H1"}.get(id_, id_)
         if tested in self.p and id_ != "M2":
             numbers["p"] = self.p[tested]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -121,12 +122,11 @@ def _on_difference(
     if contrast.identical:
         bound = identical_bound(estimate.n)
         yield f"identical on {estimate.n} questions; true rate of difference below {bound:.3f}"
-    no_difference = estimate.low <= 0 <= estimate.high
-    if (
-        no_difference
-        or outcome == decide.UNDECIDED
-        or (id_ in _SAY_LITTLE and outcome == decide.SUPPORTED)
-    ):
+    no_difference = estimate.low <= 0 <= estimate.high or outcome == decide.UNDECIDED
+    if no_difference or (id_ in _SAY_LITTLE and outcome == decide.SUPPORTED):
+        if not math.isfinite(contrast.smallest):
+            yield "a single question can't show any difference"
+            return
         above = "" if contrast.smallest <= statements.margin_share else ", more than the margin"
         yield f"smallest detectable difference {100 * contrast.smallest:.1f} points{above}"
 

@@ -9,6 +9,7 @@ from omegaconf import DictConfig
 from engram_hydra.declared import declaration
 from engram_hydra.memories.build import memory_class
 from engram_hydra.options import ablation_of
+from engram_hydra.report.statements import statements_sha256
 from engram_hydra.run_key import (
     NOT_ASKED,
     code_sha256,
@@ -35,6 +36,7 @@ def identity_tags(cfg: DictConfig, seed: int | None) -> dict[str, str]:
         "k": str(cfg.k),
         "code_sha256": code_sha256(),
         "method_sha256": method_sha256(cfg.method),
+        "statements_sha256": statements_sha256(),
         "sweep_id": _sweep_id(),
         "as_shipped": _word(declared.as_shipped),
         "variant": declared.variant,

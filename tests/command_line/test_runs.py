@@ -80,7 +80,7 @@ def test_one_run_leaves_all_it_should(workspace):
     }
     assert {name: tags[f"engram.{name}"] for name in expected} == expected
     assert "engram.audit_rule" not in tags
-    for name in ("data_sha256", "code_sha256", "run_key"):
+    for name in ("data_sha256", "code_sha256", "statements_sha256", "run_key"):
         assert re.fullmatch("[0-9a-f]{64}", tags[f"engram.{name}"])
     for metric in (
         "answer_in_top_1",

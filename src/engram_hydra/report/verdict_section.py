@@ -1,0 +1,73 @@
+"""The verdicts as people read them, and as lines of a CSV file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from engram_hydra.report import document
+from engram_hydra.report.decisions import NOT_RUN
+from engram_hydra.report.document import Block, Heading, Paragraph
+from engram_hydra.report.estimates import Estimate, Spread
+from engram_hydra.report.section import Entry, Section
+from engram_hydra.report.statements import Statements
+from engram_hydra.report.verdicts import SECONDARY, Verdict
+
+
+def verdict_section(verdicts: Sequence[Verdict], statements: Statements) -> Section:
+    """The section ``verdicts``; its file has a line for each outcome and each number behind it."""
+    return Section("verdicts", verdict_blocks(verdicts, statements), verdict_entries(verdicts))
+
+
+def verdict_blocks(verdicts: Sequence[Verdict], statements: Statements) -> list[Block]:
+    """The primary verdicts, then the secondary ones by row; a row without any runs in one sentence."""
+    blocks: list[Block] = [
+        Heading("Verdicts", 2),
+        Paragraph(
+            "What was stated before any run, decided from the runs by rule. Differences are in points, "
+            "paired by question, and low and high the ends of their "
+            f"{statements.confidence:g}% interval; a margin is {statements.margin:g} points. p of "
+            f"{', '.join(statements.family)} are adjusted together (Holm). All questions of a "
+            "FactConsolidation set share one context, so what is found holds for this context. "
+            f"{statements.detectability}"
+        ),
+    ]
+    for (dataset, metric, role), group in groupby(
+        verdicts, key=lambda v: (v.dataset, v.metric, v.role)
+    ):
+        found = list(group)
+        blocks.append(Heading(f"{role.capitalize()}: {dataset}, {metric}", 3))
+        if role == SECONDARY and not any(verdict.runs for verdict in found):
+            ids = ", ".join(verdict.id for verdict in found)
+            blocks.append(Paragraph(f"{ids}: {NOT_RUN}. {found[0].why}"))
+        else:
+            blocks += [_block(verdict) for verdict in found]
+    return blocks
+
+
+def verdict_entries(verdicts: Sequence[Verdict]) -> list[Entry]:
+    """For each verdict its outcome, with why and remarks as notes, and then its numbers."""
+    entries = []
+    for verdict in verdicts:
+        keys = {
+            "statement": verdict.id,
+            "dataset": verdict.dataset,
+            "metric": verdict.metric,
+            "role": verdict.role,
+        }
+        spread = Spread(verdict.seeds)
+        notes = [verdict.why, *verdict.remarks]
+        entries.append(Entry({**keys, "what": "outcome"}, verdict.outcome, spread, notes))
+        numbers = dict(verdict.numbers)
+        n = int(numbers.pop("n", 0))
+        if "difference" in numbers:
+            ends = (numbers.pop(name) for name in ("difference", "ci_low", "ci_high"))
+            entries.append(Entry({**keys, "what": "difference"}, Estimate(*ends, n), spread))
+        entries += [Entry({**keys, "what": name}, value) for name, value in numbers.items()]
+    return entries
+
+
+def _block(verdict: Verdict) -> Block:
+    return document.Verdict(
+        verdict.id, verdict.statement, verdict.outcome, verdict.why, verdict.remarks
+    )

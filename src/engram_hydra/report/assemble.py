@@ -56,9 +56,11 @@ def assemble(
         estimators[dataset] = estimator
         chapters.append(_chapter(cfg, dataset, estimator, declared, options, published))
     lengths = length_section(estimators)
+    statements = load_statements()
     return Report(
         chapters,
-        verdicts(estimators, load_statements()),
+        verdicts(estimators, statements),
+        statements,
         {"By context length": lengths, "Lengths pooled": pooled_section(estimators)},
         across_pictures(lengths),
         made_by,

@@ -104,7 +104,7 @@ def _markdown(block: Block) -> str:
         case Picture(name, caption, alt, _, _):
             return f"![{alt}]({name}.svg)\n\n{caption} ([data]({name}.csv))"
         case Drilldown():
-            return _pointer(block)
+            return pointer(block)
         case Grid(header, rows):
             cells = [[cell.replace("|", "\\|") for cell in row] for row in (header, *rows)]
             widths = [max(3, *map(len, column)) for column in zip_longest(*cells, fillvalue="")]
@@ -128,7 +128,7 @@ def _text(block: Block) -> str:
         case Picture(name, caption, _, _, _):
             return textwrap.fill(f"{caption} ({name}.svg, its data in {name}.csv)", WIDTH)
         case Drilldown():
-            return _pointer(block)
+            return pointer(block)
         case Bullets(items):
             return "\n".join(
                 textwrap.fill(f"- {item}", WIDTH, subsequent_indent="  ") for item in items
@@ -144,7 +144,8 @@ def _text(block: Block) -> str:
             return "\n".join("  ".join(line).rstrip() for line in lines)
 
 
-def _pointer(block: Drilldown) -> str:
+def pointer(block: Drilldown) -> str:
+    """Where the questions are to be seen."""
     return (
         f"The {len(block.questions)} questions of {block.dataset} stand one by one in report.html."
     )

@@ -10,7 +10,9 @@ from engram_hydra.report.document import Block, Bullets, Heading, Paragraph, Pic
 from engram_hydra.report.overview import overview_section, standing_row
 from engram_hydra.report.provenance import provenance_blocks
 from engram_hydra.report.section import Section
-from engram_hydra.report.verdicts import Verdict, verdict_blocks
+from engram_hydra.report.statements import Statements
+from engram_hydra.report.verdict_section import verdict_section
+from engram_hydra.report.verdicts import Verdict
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,7 @@ class Report:
 
     chapters: Sequence[Chapter]
     verdicts: Sequence[Verdict]
+    statements: Statements
     sections: Mapping[str, Section | str]
     pictures: Sequence[Picture]
     made_by: Mapping[str, str]
@@ -35,7 +38,8 @@ class Report:
     def all_sections(self) -> list[tuple[str, Section]]:
         """Every section that was made, with its data set; empty for those across data sets."""
         table = overview_section(self.chapters)
-        found = [("", table)] if table else []
+        found = [("", verdict_section(self.verdicts, self.statements))]
+        found += [("", table)] if table else []
         found += [("", s) for s in self.sections.values() if isinstance(s, Section)]
         for chapter in self.chapters:
             found += [
@@ -50,7 +54,8 @@ class Report:
 def summary(report: Report) -> list[Block]:
     """Verdicts and table: what fits a terminal whatever the number of data sets."""
     table = overview_section(report.chapters)
-    blocks: list[Block] = [Heading(report.title, 1), *nested(verdict_blocks(report.verdicts))]
+    verdicts = verdict_section(report.verdicts, report.statements)
+    blocks: list[Block] = [Heading(report.title, 1), *verdicts.blocks]
     if table:
         blocks += [*nested(table.blocks), standing_row(report.chapters)]
     return blocks

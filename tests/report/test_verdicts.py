@@ -104,6 +104,7 @@ def test_a_clear_result(decided: Decide) -> None:
     assert h1.numbers["p_holm"] == pytest.approx(4 / 10_001)
     assert h1.why.startswith("Coral - Dense +30.0 [21.0,39.0] points, p")
     assert "Holm p = 0.0004, n = 100: low > 0 and Holm p < .05." in h1.why
+    assert found["M1"].why.startswith("H1 is supported; Coral - Dense +30.0 [")
     assert found["H3a"].numbers["cost"] == found["H3a"].numbers["gain"] == pytest.approx(0.3)
     assert not any("statements" in remark for v in found.values() for remark in v.remarks)
     assert found["H3c"].remarks[0].startswith("by construction")

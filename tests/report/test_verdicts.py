@@ -72,6 +72,8 @@ def decided(make_run: Make, estimate: Callable[..., Estimator]) -> Decide:
         columns = {name: col for name, col in {**BASE, **changes}.items() if col is not None}
         estimator = estimate([*made(make_run, columns), *more])
         found = verdicts({FC: estimator}, STATED)
+        rows = [(verdict.id, verdict.dataset, verdict.metric) for verdict in found]
+        assert len({*rows}) == len(rows)
         return {verdict.id: verdict for verdict in found if verdict.role == "primary"}
 
     return decide
@@ -104,6 +106,7 @@ def test_a_clear_result(decided: Decide) -> None:
     assert h1.numbers["p_holm"] == pytest.approx(4 / 10_001)
     assert h1.why.startswith("Coral - Dense +30.0 [21.0,39.0] points, p")
     assert "Holm p = 0.0004, n = 100: low > 0 and Holm p < .05." in h1.why
+    assert found["M1"].why.startswith("H1 is supported; Coral - Dense +30.0 [")
     assert found["H3a"].numbers["cost"] == found["H3a"].numbers["gain"] == pytest.approx(0.3)
     assert not any("statements" in remark for v in found.values() for remark in v.remarks)
     assert found["H3c"].remarks[0].startswith("by construction")
@@ -242,6 +245,11 @@ def test_h2_depends_on_tide_where_its_outcome_changes_along_the_curve(decided: D
     found = decided(**{"tide_w_0.00": right(count=40), "tide_w_0.40": None})["H2"]
     assert found.outcome == "supported"
     assert "depends on Tide: refuted at w = 0; not run at w = 0.4" in found.remarks
+    # Each point of the curve has a p of its own.
+    found = decided(tide=right(count=70, first=5))["H2"]
+    assert found.outcome == "undecided"
+    points = ", ".join(f"supported at w = {w}" for w in ("0", "0.05", "0.1", "0.4"))
+    assert f"depends on Tide: {points}" in found.remarks
     assert not any("depends on Tide" in remark for remark in decided()["H1"].remarks)
 
 

@@ -61,8 +61,9 @@ def verdict_entries(verdicts: Sequence[Verdict]) -> list[Entry]:
         numbers = dict(verdict.numbers)
         n = int(numbers.pop("n", 0))
         if "difference" in numbers:
-            ends = (numbers.pop(name) for name in ("difference", "ci_low", "ci_high"))
-            entries.append(Entry({**keys, "what": "difference"}, Estimate(*ends, n), spread))
+            value, low, high = (numbers.pop(name) for name in ("difference", "ci_low", "ci_high"))
+            difference = Estimate(value, low, high, n)
+            entries.append(Entry({**keys, "what": "difference"}, difference, spread))
         entries += [Entry({**keys, "what": name}, value) for name, value in numbers.items()]
     return entries
 

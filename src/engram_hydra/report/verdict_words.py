@@ -17,12 +17,12 @@ from engram_hydra.stats import identical_bound
 _NAMES = {
     "H1": "Coral - Dense",
     "H2": "Coral - Tide",
-    "H3a": "cost of heirs - gain/2",
-    "H3b": "cost of calcification",
-    "H3c": "cost of the immune response",
+    "H3a": "Cost of heirs - gain/2",
+    "H3b": "Cost of calcification",
+    "H3c": "Cost of the immune response",
     "M1": "Coral - Dense",
     "M2": "Coral - Tide",
-    "M3": "cost of heirs - cost of calcification",
+    "M3": "Cost of heirs - cost of calcification",
 }
 _ANCHORS: dict[str, tuple[Cell, ...]] = {"H2": (TIDE,), "M2": (DENSE, TIDE)}  # others: Dense
 _SAY_LITTLE = ("H2", "H3b", "H3c", "M1", "M2")  # supported, they say that there is no difference
@@ -34,6 +34,8 @@ def why(stated: Statement, place: Place, findings: Findings) -> str:
     if outcome == decide.NOT_RUN:
         return _missing(stated.id, place, findings)
     numbers = _numbers(stated.id, findings)
+    if stated.id == "M1":  # it says no more than H1
+        return f"{numbers}."
     match outcome:
         case decide.SUPPORTED:
             return f"{numbers}: {stated.supported}."
@@ -91,7 +93,7 @@ def _numbers(id_: str, findings: Findings) -> str:
     if id_ == "M4":
         sd = f" (SD {100 * n['sd']:.1f})" if "sd" in n else ""
         return (
-            f"the means of the seeds range over {100 * n['range']:.1f} points{sd}, and the gap to Dense "
+            f"The means of the seeds range over {100 * n['range']:.1f} points{sd}, and the gap to Dense "
             f"is {100 * n['gap']:+.1f}, n = {n['n']:.0f}"
         )
     contrast = findings.contrasts[id_]
@@ -105,9 +107,8 @@ def _numbers(id_: str, findings: Findings) -> str:
         parts.append(p_in_words("p", n["p"]))
     if "p_holm" in n:
         parts.append(p_in_words("Holm p", n["p_holm"]))
-    if id_ in ("M1", "M2"):
-        parts.insert(0, f"H1 is {findings.outcome('H1')}")
-    return ", ".join([*parts, f"n = {n['n']:.0f}"])
+    numbers = ", ".join([*parts, f"n = {n['n']:.0f}"])
+    return f"H1 is {findings.outcome('H1')}; {numbers}" if id_ in ("M1", "M2") else numbers
 
 
 def p_in_words(name: str, p: float) -> str:

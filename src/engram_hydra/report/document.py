@@ -1,11 +1,12 @@
-"""A document of headings, paragraphs, lists and grids, as Markdown or as plain text."""
+"""A document as a sequence of blocks: what it says; here also as Markdown and as plain text."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
+from typing import Any
 
 WIDTH = 100  # columns of a terminal
 
@@ -34,7 +35,55 @@ class Grid:
     rows: Sequence[Sequence[str]]
 
 
-Block = Heading | Paragraph | Bullets | Grid
+@dataclass(frozen=True)
+class Verdict:
+    """What a statement committed beforehand came to.
+
+    ``outcome`` is ``supported``, ``refuted``, ``undecided``, ``not applicable`` or ``not run``,
+    perhaps with a remark in brackets, as in ``undecided (ties)``.
+    """
+
+    id: str
+    statement: str
+    outcome: str
+    why: str
+    remarks: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A plot as SVG and the numbers in it as CSV; ``name`` is the stem of both files."""
+
+    name: str
+    caption: str
+    alt: str
+    svg: str
+    csv: str
+
+
+@dataclass(frozen=True)
+class Drilldown:
+    """Every question of a data set, with what each method returned and scored.
+
+    A question is ``{"id", "kind", "question", "gold": [text], "lost_by": [label], "answers":
+    {method: {"metrics": {name: value}, "items": [{"id", "text", "gold", "stale"}],
+    "answers": [text]}}}``; items are in the order in which the method ranked them.
+    """
+
+    dataset: str
+    metrics: Sequence[str]
+    methods: Sequence[str]
+    questions: Sequence[Mapping[str, Any]]
+
+    def summary(self) -> str:
+        """One line for documents that can not be searched."""
+        return (
+            f"{self.dataset}: the page lists all {len(self.questions)} questions, with what each "
+            f"of {len(self.methods)} methods returned."
+        )
+
+
+Block = Heading | Paragraph | Bullets | Grid | Verdict | Picture | Drilldown
 
 
 def to_markdown(blocks: Iterable[Block]) -> str:
@@ -61,6 +110,13 @@ def _markdown(block: Block) -> str:
             rule = [f"{'-' * (width - 1)}{':' if n else '-'}" for n, width in enumerate(widths)]
             lines = [_aligned(row, widths) for row in cells]
             return "\n".join(f"| {' | '.join(row)} |" for row in (lines[0], rule, *lines[1:]))
+        case Verdict(id, statement, outcome, why, remarks):
+            lead = f"**{id}: {outcome}.** {statement} {why}"
+            return "\n".join([lead, *([""] if remarks else []), *(f"- {text}" for text in remarks)])
+        case Picture(name, caption, alt):
+            return f"![{alt}]({name}.svg)\n\n{caption} ([data]({name}.csv))"
+        case Drilldown():
+            return block.summary()
 
 
 def _text(block: Block) -> str:
@@ -82,6 +138,20 @@ def _text(block: Block) -> str:
             ]
             lines.insert(1, ["-" * width for width in widths])
             return "\n".join("  ".join(line).rstrip() for line in lines)
+        case Verdict(id, statement, outcome, why, remarks):
+            return "\n".join(
+                [
+                    textwrap.fill(f"{id}: {outcome}. {statement}", WIDTH, subsequent_indent="  "),
+                    *(
+                        textwrap.fill(line, WIDTH, initial_indent="  ", subsequent_indent="  ")
+                        for line in (why, *remarks)
+                    ),
+                ]
+            )
+        case Picture(name, caption):
+            return textwrap.fill(f"{caption} ({name}.svg, data in {name}.csv)", WIDTH)
+        case Drilldown():
+            return textwrap.fill(block.summary(), WIDTH)
 
 
 def _aligned(row: Sequence[str], widths: Sequence[int]) -> list[str]:

@@ -20,7 +20,7 @@ INK = "#010203"  # stands for the colour of the text around the picture
 FAINT = 0.16  # opacity of guides
 WIDTH = 7.5  # inches: 720 px
 LABELS = 2.35  # inches for the names of rows
-LANE, HEAD, FOOT = 0.31, 0.5, 0.55  # inches: a row, and what is above and below all rows
+LANE, HEAD, FOOT = 0.33, 0.5, 0.55  # inches: a row, and what is above and below all rows
 SIZE = 9  # points
 LETTERS = 33  # of a name in one line
 
@@ -38,7 +38,7 @@ def to_svg(name: str, height: float, draw: Callable[[Figure], None]) -> str:
     from matplotlib.figure import Figure
 
     inks = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
-    style = {
+    style: dict[Any, Any] = {
         **dict.fromkeys(inks, INK),
         "figure.facecolor": "none",
         "axes.facecolor": "none",
@@ -55,15 +55,15 @@ def to_svg(name: str, height: float, draw: Callable[[Figure], None]) -> str:
     with rc_context(style):
         figure = Figure(figsize=(WIDTH, height))
         draw(figure)
-        FigureCanvasSVG(figure).print_svg(
-            out, metadata=dict.fromkeys(("Date", "Creator", "Format", "Type"))
-        )
+        canvas = FigureCanvasSVG(figure)
+        nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+        canvas.print_svg(out, metadata=nothing)  # type: ignore[no-untyped-call]
     svg = out.getvalue()
     svg = svg[svg.index("<svg") :].replace(INK, "currentColor")
     svg = re.sub(r"'DejaVu Sans'.*?sans-serif", "system-ui, sans-serif", svg)
     used = set(re.findall(r"#([\w-]+)", svg))
     # Other pictures of a page have a "figure_1" too.
-    return re.sub(r' id="([\w-]+)"', lambda id: id[0] if id[1] in used else "", svg)
+    return re.sub(r' id="([^"]+)"', lambda id: id[0] if id[1] in used else "", svg)
 
 
 def to_csv(fields: Sequence[str], rows: Rows) -> str:

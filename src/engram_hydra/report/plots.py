@@ -162,6 +162,8 @@ def costs(rows: Rows, *, name: str = "costs", what: str = "cost of writing and r
                 _cost(axes, lane, number(row.get(field)))
             axes.minorticks_off()
             axes.margins(x=0.25)
+            axes.locator_params(axis="x", numticks=5)
+            axes.xaxis.set_major_formatter("{x:g}")
 
     return Picture(
         name,
@@ -193,13 +195,11 @@ def _curves(rows: Rows, field: str, label: str, name: str, what: str) -> Picture
     lines = {
         of: sorted(
             (
-                (
-                    places.index(row[field]),
-                    *(number(row.get(key)) for key in ("value", "low", "high")),
-                )
-                for row in rows
-                if row["row"] == of
+                places.index(row[field]),
+                *(number(row.get(key)) for key in ("value", "low", "high")),
             )
+            for row in rows
+            if row["row"] == of
         )
         for of in names
     }

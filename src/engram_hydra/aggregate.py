@@ -17,7 +17,6 @@ from engram_hydra.report.cells import Selection
 from engram_hydra.report.document import to_markdown, to_text
 from engram_hydra.report.figures import figures
 from engram_hydra.report.latex import to_latex
-from engram_hydra.report.page import to_html
 from engram_hydra.report.report import Report, document, summary
 from engram_hydra.report.tidy import to_csv, to_json
 from engram_hydra.run_key import reader_label
@@ -31,7 +30,7 @@ def aggregate(cfg: DictConfig) -> None:
     """Select the newest complete run of each cell, decide, tabulate, print, write and log the report."""
     validate(cfg)
     store = Store.of(cfg.tracking)
-    runs = collect(store, cfg.dataset)
+    runs = collect(store, cfg.datasets)
     log.info("runs found: %d", sum(map(len, runs.values())))
     report = assemble(cfg, runs, _made_by(store))
     settings = {
@@ -59,7 +58,6 @@ def _files(report: Report, settings: Mapping[str, str]) -> dict[str, str]:
     """The report in each of its forms, and what its tables and pictures are made of."""
     blocks = document(report)
     files = {
-        "report.html": to_html(blocks, title=report.title),
         "report.md": to_markdown(blocks),
         "report.tex": to_latex(blocks),
         "report.csv": to_csv(report.chapters),

@@ -49,7 +49,7 @@ def aggregate(cfg: DictConfig) -> None:
     with store.run(f"aggregate/{_short(names)}", _tags(report, settings), {}) as record:
         record.metrics |= dict(figures(report))
         record.files |= files
-    print(to_text(document(report) if len(names) == 1 else summary(report)))
+    print(to_text(document(report) if len(names) < 2 else summary(report)))
     print(f"Open {folder / 'report.html'}; report.md, .csv, .tex and .json lie beside it.")
     print(f"All of it is logged as run {record.run_id}: {ui_command(store.uri)}")
 

@@ -9,6 +9,8 @@ from statistics import fmean
 
 import pytest
 
+from engram_hydra.metrics.summary import HEADLINES
+
 from workspace import SMALL, Workspace
 
 pytestmark = pytest.mark.slow

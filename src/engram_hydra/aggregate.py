@@ -17,6 +17,7 @@ from engram_hydra.report.cells import Selection
 from engram_hydra.report.document import to_markdown, to_text
 from engram_hydra.report.figures import figures
 from engram_hydra.report.latex import to_latex
+from engram_hydra.report.page import to_html
 from engram_hydra.report.report import Report, document, summary
 from engram_hydra.report.tidy import to_csv, to_json
 from engram_hydra.run_key import reader_label
@@ -58,6 +59,7 @@ def _files(report: Report, settings: Mapping[str, str]) -> dict[str, str]:
     """The report in each of its forms, and what its tables and pictures are made of."""
     blocks = document(report)
     files = {
+        "report.html": to_html(blocks, title=report.title),
         "report.md": to_markdown(blocks),
         "report.tex": to_latex(blocks),
         "report.csv": to_csv(report.chapters),

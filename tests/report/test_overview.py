@@ -26,7 +26,7 @@ def chapter(estimate: Estimate_, runs: list[Run], dataset: str = "fc_sh_6k") -> 
 def test_every_row_stands_with_each_metric(make_run: Make, estimate: Estimate_) -> None:
     columns = {metric: [1.0, 0.0, 0.0] for metric in METRICS}
     runs = [make_run("dense", columns=columns), make_run("coral", "no_calc", 0, columns=columns)]
-    runs += [make_run("coral", "no_immune", 0, columns=dict.fromkeys(METRICS, [0.0, 0.0, 0.0]))]
+    runs += [make_run("coral", "no_immune", 0, columns={name: [0.0] * 3 for name in METRICS})]
     section = overview_section([chapter(estimate, runs)])
     assert section is not None
     lines = to_text(section.blocks).split("\n")

@@ -30,13 +30,17 @@ COMPARED = (
 class Declaration:
     """``as_shipped``: every constant of the method is the committed one, whatever is switched off.
 
-    ``variant`` is the name of the declared variant, or empty. ``exploratory`` runs stand in no table
-    and no verdict.
+    ``variant`` is the name of the declared variant, or empty. ``undeclared`` says what makes a run
+    exploratory, so that it stands in no table and no verdict; empty for all others.
     """
 
     as_shipped: bool
     variant: str
-    exploratory: bool
+    undeclared: tuple[str, ...] = ()
+
+    @property
+    def exploratory(self) -> bool:
+        return bool(self.undeclared)
 
 
 def declaration(cfg: DictConfig, seed: int | None) -> Declaration:
@@ -55,11 +59,11 @@ def declaration(cfg: DictConfig, seed: int | None) -> Declaration:
         differences |= _differences(cfg[group], shipped, group)
     differences |= _other_file(cfg.dataset)
     variant = "" if not differences else _variant(differences, cfg.method.name)
+    undeclared = () if variant else tuple(differences)
+    if seed is not None and seed not in TABLE_SEEDS:
+        undeclared += ("seed",)
     return Declaration(
-        as_shipped=not any(key.startswith("method.") for key in differences),
-        variant=variant,
-        exploratory=(bool(differences) and not variant)
-        or not (seed is None or seed in TABLE_SEEDS),
+        not any(key.startswith("method.") for key in differences), variant, undeclared
     )
 
 

@@ -11,7 +11,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from engram_hydra.datasets.dataset import Dataset
 from engram_hydra.datasets.load import load_dataset
-from engram_hydra.declared import TABLE_SEEDS
+from engram_hydra.declared import TABLE_SEEDS, declaration
 from engram_hydra.environment import environment, peak_memory_mib, reset_peak_memory
 from engram_hydra.errors import ConfigError
 from engram_hydra.inside import inside_files
@@ -48,10 +48,8 @@ def run(cfg: DictConfig) -> str:
     store = Store.of(cfg.tracking)
     tags |= _same_run(cfg, data, tags["engram.code_sha256"], store)
     name = run_name(cfg, tags["engram.variant"])
-    if tags["engram.exploratory"] == "true":
-        log.info(
-            "exploratory, so in no table: its values, its file or its seed are not declared ones"
-        )
+    if undeclared := declaration(cfg, seed).undeclared:
+        log.info("exploratory, so in no table: not as declared in conf/: %s", ", ".join(undeclared))
 
     with store.run(name, tags, _params(cfg)) as record:
         store.log_dataset(record.run_id, data)
@@ -80,7 +78,12 @@ def _data(cfg: DictConfig) -> Dataset:
             " none as it is set: choose one whose facts supersede one another."
         )
     if data.excluded:
-        log.info("left out by the official rules, see excluded.jsonl: %d", len(data.excluded))
+        every = len(data.questions) + len(data.excluded)
+        log.info(
+            "questions left out by the official rules: %d of %d, see the run's excluded.jsonl",
+            len(data.excluded),
+            every,
+        )
     return data
 
 

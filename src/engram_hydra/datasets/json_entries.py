@@ -102,9 +102,11 @@ class _Window:
         return bool(chunk)
 
     def _wrong(self, what: str, position: int) -> DataError:
-        what = what.partition(": line ")[0]  # of this window only, where lines and columns mislead
+        # Lines and columns are of this window only, and mislead.
+        what = what.partition(": line ")[0].removesuffix(" starting at")
         return self._damaged(
-            f"no JSON ({what})", self._offset + len(self._text[:position].encode())
+            f"no JSON ({what.removesuffix(' starting at')})",
+            self._offset + len(self._text[:position].encode()),
         )
 
     def _damaged(self, what: str, offset: int) -> DataError:

@@ -174,11 +174,12 @@ def _row(estimator: Estimator, line: _Line, metric: str) -> Row:
     a, b = line.contrast
     contrast, remarks = estimator.contrast({a: 1, b: -1}, metric)
     notes += remarks
-    notes += [
-        f"{name} not run"
-        for cell, name in zip((a, b), _names(a, b), strict=True)
-        if cell != line.cell and cell not in estimator.cells
-    ]
+    if line.cell is None or line.cell in estimator.cells:
+        notes += [
+            f"{name} not run"
+            for cell, name in zip((a, b), _names(a, b), strict=True)
+            if cell != line.cell and cell not in estimator.cells
+        ]
     if line.cell == NO_IMMUNE and isinstance(contrast, Estimate):
         notes.append(
             "without it nothing is displaced: this is Dense, and its cost the whole difference to it"

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from engram_hydra.report.page import to_html
+
 from made_up_report import QUESTIONS, made_up_blocks
 from workspace import Workspace
 
@@ -51,14 +52,14 @@ def server(workspace: Workspace, logged: dict[str, str]) -> Iterator[str]:
     store = f"sqlite:///{workspace.folder / 'mlruns' / 'mlflow.db'}"
     with (workspace.folder / "server.log").open("wb") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", "mlflow", "ui", "--host", "127.0.0.1", "--port", str(port)]
-            + ["--workers", "1", "--backend-store-uri", store],
+            [sys.executable, "-m", "mlflow", "ui", "--port", str(port), "--workers", "1",
+             "--host", "127.0.0.1", "--backend-store-uri", store],
             cwd=workspace.folder,
             env={**os.environ, "MLFLOW_DISABLE_TELEMETRY": "true"},
             stdout=log,
             stderr=subprocess.STDOUT,
             start_new_session=True,
-        )
+        )  # fmt: skip
     address = f"http://127.0.0.1:{port}"
     try:
         _wait_for(f"{address}/health", process, workspace.folder / "server.log")
@@ -70,13 +71,18 @@ def server(workspace: Workspace, logged: dict[str, str]) -> Iterator[str]:
 
 def _wait_for(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
     end = time.monotonic() + PATIENCE
-    while process.poll() is None and time.monotonic() < end:
-        try:
-            with urllib.request.urlopen(address, timeout=5):
-                return
-        except OSError:
-            time.sleep(0.5)
-    pytest.fail(f"mlflow ui did not answer:\n{log.read_text('utf-8')[-2000:]}")
+    while not _answers(address):
+        if process.poll() is not None or time.monotonic() > end:
+            pytest.fail(f"mlflow ui did not answer:\n{log.read_text('utf-8')[-2000:]}")
+        time.sleep(0.5)
+
+
+def _answers(address: str) -> bool:
+    try:
+        with urllib.request.urlopen(address, timeout=5):
+            return True
+    except OSError:
+        return False
 
 
 def test_runs_metrics_and_report_are_found(

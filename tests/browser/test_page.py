@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from engram_hydra.report.page import to_html
+
 from made_up_report import HARMFUL, METHODS, QUESTIONS, made_up_blocks
 
 

@@ -32,9 +32,7 @@ def bare(store: Store) -> int:
     """The pages of ``search_runs`` that hold all runs; how many came."""
     found, token = 0, None
     while True:
-        page = store.client.search_runs(
-            [store.experiment_id], max_results=1000, page_token=token
-        )
+        page = store.client.search_runs([store.experiment_id], max_results=1000, page_token=token)
         found, token = found + len(page), page.token
         if not token:
             return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from itertools import count, cycle, islice
 from pathlib import Path
@@ -24,26 +24,26 @@ MEASURED = ("answer_in_top_1", "answer_in_top_5", "answer_in_top_10", "tie_at_1"
 START = 1_700_000_000_000  # ms since 1970, of the newest run
 
 
-def make_store(folder: Path, runs: int) -> Store:
-    """``runs`` runs over four data sets: all that a table needs, and older ones that they supersede.
+def make_store(folder: Path, runs: int, datasets: Sequence[str] = DATASETS) -> Store:
+    """``runs`` runs over the data sets: all that a table needs, and older ones that they supersede.
 
     The runs that a table takes have their file of questions; the others can't be asked for theirs.
     """
     store = Store(f"sqlite:///{folder / 'mlflow.db'}", str(folder / "artifacts"), "engram_hydra")
     rng = np.random.default_rng(0)
     with closing(sqlite3.connect(folder / "mlflow.db")) as connection, connection:
-        for number, made in enumerate(_runs(rng, runs)):
+        for number, made in enumerate(_runs(rng, runs, datasets)):
             _insert(connection, store.experiment_id, folder / "artifacts", number, *made)
     return store
 
 
 def _runs(
-    rng: np.random.Generator, runs: int
+    rng: np.random.Generator, runs: int, datasets: Sequence[str]
 ) -> Iterator[tuple[dict[str, str], dict[str, float], list[dict[str, Any]] | None]]:
     """Tags, metrics and, for the newest of a cell, the rows of each run; the newest first."""
     cells = [
         (dataset, cell, seed)
-        for dataset in DATASETS
+        for dataset in datasets
         for cell, seeds in expected_seeds(known_conflicts=True).items()
         for seed in seeds
     ]
@@ -66,7 +66,7 @@ def _runs(
             "reader": "newest",
             "k": "10",
             "run_key": f"{place:064x}",
-            "data_sha256": f"{DATASETS.index(dataset):064x}",
+            "data_sha256": f"{datasets.index(dataset):064x}",
             "method_sha256": f"{len(cell.method):064x}",
             "code_sha256": "c" * 64,
             "git_commit": "d" * 40,

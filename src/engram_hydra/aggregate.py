@@ -19,7 +19,7 @@ from engram_hydra.report.cells import Selection
 from engram_hydra.report.chapter import account_of
 from engram_hydra.report.document import to_markdown, to_text
 from engram_hydra.report.figures import figures
-from engram_hydra.report.latex import to_latex
+from engram_hydra.report.latex import to_fragment, to_latex
 from engram_hydra.report.page import to_html
 from engram_hydra.report.report import Report, document, summary
 from engram_hydra.report.tidy import to_csv, to_json
@@ -76,8 +76,9 @@ def _files(report: Report, settings: Mapping[str, str]) -> dict[str, str]:
         + "\n",
     }
     for dataset, section in report.all_sections():
-        name = f"{section.name}.csv"
-        files[f"{dataset}/{name}" if dataset else name] = section.to_csv(settings)
+        stem = f"{dataset}/{section.name}" if dataset else section.name
+        files[f"{stem}.csv"] = section.to_csv(settings)
+        files[f"{stem}.tex"] = to_fragment(section.blocks)  # for a paper
     for picture in report.all_pictures():
         files[f"{picture.name}.svg"] = picture.svg
         files[f"{picture.name}.csv"] = picture.csv

@@ -34,6 +34,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/overhead.py
 	$(BIN)/python benchmarks/coral.py
 	$(BIN)/python benchmarks/peers.py
+	$(BIN)/python benchmarks/aggregation.py
 	$(BIN)/python benchmarks/growth.py
 
 # A million polyps in one pass, within 6 GiB; takes a while.

@@ -234,9 +234,9 @@ def test_what_is_no_part_of_the_table_is_left_out_and_listed(workspace):
     (shipped,) = workspace.runs(method="bm25", k="10", reader="newest", exploratory="false")
 
     out = workspace.ok(module="engram_hydra.aggregate")
-    listed = out[out.index("Runs left out") :]
+    listed = out[out.index("Runs: expected, found") :]
     for reason, left_out in ids.items():
-        words = " ".join(listed[listed.index(f"- {reason}: {len(left_out)} (") :].split())
+        words = " ".join(listed[listed.index(f"- Ignored, {reason}: {len(left_out)} (") :].split())
         assert left_out == set(words[words.index("(") + 1 : words.index(")")].split(", "))
     (aggregate,) = workspace.runs(aggregate_of="synthetic")
     selected, reasons = json.loads(workspace.artifact(aggregate, "runs.json"))["synthetic"].values()

@@ -7,13 +7,13 @@ import platform
 import subprocess
 import sys
 from importlib import metadata
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from engram_hydra import environment as module
 from engram_hydra.environment import environment, peak_memory_mib, reset_peak_memory
+from engram_hydra.source_tree import SourceTree
 
 
 def test_it_is_ready_for_json_and_names_what_matters():
@@ -36,48 +36,14 @@ def test_a_library_that_is_missing_is_said_to_be(monkeypatch):
     assert environment()["versions"]["no-such-library"] == "not installed"
 
 
-def git(folder: Path, *arguments: str) -> str:
-    who = ["-c", "user.name=someone", "-c", "user.email=someone@example.org"]
-    done = subprocess.run(
-        ["git", "-C", str(folder), *who, *arguments], check=True, capture_output=True, text=True
-    )
-    return done.stdout.strip()
-
-
-@pytest.fixture
-def checkout(tmp_path, monkeypatch):
-    """A checkout with one commit, of which this code seems to be part."""
-    file = tmp_path / "src" / "engram_hydra" / "environment.py"
-    file.parent.mkdir(parents=True)
-    file.write_text("")
-    git(tmp_path, "init", "--quiet")
-    git(tmp_path, "add", ".")
-    git(tmp_path, "commit", "--quiet", "--message", "first")
-    monkeypatch.setattr(module, "__file__", str(file))
-    return tmp_path
-
-
-def test_a_checkout_has_a_commit_and_is_clean_or_dirty(checkout):
+@pytest.mark.parametrize(
+    ("tree", "commit", "dirty"),
+    [(SourceTree("c" * 40, True), "c" * 40, True), (SourceTree("", None), None, None)],
+)
+def test_the_checkout_s_commit_or_none(monkeypatch, tree, commit, dirty):
+    monkeypatch.setattr(module, "source_tree", lambda: tree)
     told = environment()
-    assert told["commit"] == git(checkout, "rev-parse", "HEAD")
-    assert told["dirty"] is False
-    (checkout / "new.py").write_text("")
-    assert environment()["dirty"] is True
-
-
-def test_an_installed_package_has_no_commit_even_inside_another_checkout(checkout, monkeypatch):
-    installed = checkout / "lib" / "site-packages" / "engram_hydra" / "environment.py"
-    installed.parent.mkdir(parents=True)
-    installed.write_text("")
-    monkeypatch.setattr(module, "__file__", str(installed))
-    told = environment()
-    assert told["commit"] is None
-    assert told["dirty"] is None
-
-
-def test_without_git_there_is_no_commit(checkout, monkeypatch):
-    monkeypatch.setenv("PATH", str(checkout))
-    assert environment()["commit"] is None
+    assert (told["commit"], told["dirty"]) == (commit, dirty)
 
 
 def test_looking_loads_no_library():

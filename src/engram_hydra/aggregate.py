@@ -6,17 +6,20 @@ import json
 import logging
 from collections.abc import Mapping
 from datetime import datetime, timezone
+from typing import Any
 
 from omegaconf import DictConfig
 
 from engram_hydra.cli import hydra_command
 from engram_hydra.collect import collect
 from engram_hydra.environment import environment
+from engram_hydra.errors import IncompleteError
 from engram_hydra.report.assemble import assemble
 from engram_hydra.report.cells import Selection
+from engram_hydra.report.chapter import account_of
 from engram_hydra.report.document import to_markdown, to_text
 from engram_hydra.report.figures import figures
-from engram_hydra.report.latex import to_latex
+from engram_hydra.report.latex import to_fragment, to_latex
 from engram_hydra.report.page import to_html
 from engram_hydra.report.report import Report, document, summary
 from engram_hydra.report.tidy import to_csv, to_json
@@ -53,6 +56,9 @@ def aggregate(cfg: DictConfig) -> None:
     print(to_text(document(report) if len(names) < 2 else summary(report)))
     print(f"Open {folder / 'report.html'}; report.md, .csv, .tex and .json lie beside it.")
     print(f"All of it is logged as run {record.run_id}: {ui_command(store.uri)}")
+    problems = [text for chapter in report.chapters for text in account_of(chapter).problems]
+    if cfg.strict and problems:
+        raise IncompleteError(problems)
 
 
 def _files(report: Report, settings: Mapping[str, str]) -> dict[str, str]:
@@ -70,8 +76,9 @@ def _files(report: Report, settings: Mapping[str, str]) -> dict[str, str]:
         + "\n",
     }
     for dataset, section in report.all_sections():
-        name = f"{section.name}.csv"
-        files[f"{dataset}/{name}" if dataset else name] = section.to_csv(settings)
+        stem = f"{dataset}/{section.name}" if dataset else section.name
+        files[f"{stem}.csv"] = section.to_csv(settings)
+        files[f"{stem}.tex"] = to_fragment(section.blocks)  # for a paper
     for picture in report.all_pictures():
         files[f"{picture.name}.svg"] = picture.svg
         files[f"{picture.name}.csv"] = picture.csv
@@ -105,11 +112,12 @@ def _short(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{len(names)} data sets"
 
 
-def _selected(selection: Selection) -> dict[str, dict[str, str]]:
-    """Which runs stand in the table, as what, and why the others don't."""
+def _selected(selection: Selection) -> dict[str, Any]:
+    """Which runs stand in the table, as what, why the others don't, and remarks on those that do."""
     return {
         "selected": {run.run_id: "/".join(key).rstrip("/") for key, run in selection.cells.items()},
         "left_out": {run.run_id: reason for run, reason in selection.left_out},
+        "remarks": [f"{run.run_id} {text}" for run, text in selection.remarks],
     }
 
 

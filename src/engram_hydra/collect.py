@@ -49,24 +49,23 @@ def _by_size(name: str) -> list[tuple[int, str]]:
 
 
 def _run(store: Store, run: Any) -> Run:
-    run_id = run.info.run_id
     return Run(
-        run_id=run_id,
+        run_id=run.info.run_id,
         started=run.info.start_time,
         tags=run.data.tags,
         metrics=run.data.metrics,
-        per_question=lambda: _rows(store, run_id),
+        per_question=lambda: _rows(store, run),
     )
 
 
-def _rows(store: Store, run_id: str) -> list[dict[str, Any]]:
+def _rows(store: Store, run: Any) -> list[dict[str, Any]]:
     try:
-        rows = [json.loads(x) for x in store.read_artifact(run_id, PER_QUESTION).splitlines()]
+        rows = [json.loads(x) for x in store.read_artifact(run, PER_QUESTION).splitlines()]
         for row in rows:
             row["question_id"], row["kind"], row["metrics"]
     except (ValueError, KeyError, TypeError) as error:
         raise DataError(
-            f"{PER_QUESTION} of run {run_id} is damaged ({error}): run it again."
+            f"{PER_QUESTION} of run {run.info.run_id} is damaged ({error}): run it again."
         ) from error
     return rows
 

@@ -266,6 +266,8 @@ class AggregateConfig:
     datasets: Any = None  # a name, a list of names, or all that have runs
     k: int = number(MISSING, ge=1)
     data_sha256: list[str] = field(default_factory=list)
+    dirty: str = choice("ignore", "ignore", "take")
+    strict: bool = False
     attribution: Attribution = field(default_factory=Attribution)
     sensitivity: Sensitivity = field(default_factory=Sensitivity)
 

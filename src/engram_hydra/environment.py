@@ -5,22 +5,24 @@ from __future__ import annotations
 import os
 import platform
 import re
-import subprocess
 import sys
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from engram_hydra.source_tree import source_tree
+
 
 def environment() -> dict[str, Any]:
     """Python, platform, package versions, commit and threads of this process, ready for JSON."""
+    tree = source_tree()
     return {
         "python": platform.python_version(),
         "platform": platform.platform(),
         "machine": platform.machine(),
         "versions": _versions(),
-        "commit": _git("rev-parse", "HEAD"),
-        "dirty": _dirty(),
+        "commit": tree.commit or None,
+        "dirty": tree.dirty,
         "threads": _threads(),
     }
 
@@ -37,25 +39,6 @@ def _version(name: str) -> str:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
         return "not installed"
-
-
-def _git(*arguments: str) -> str | None:
-    """What git says of the checkout this code runs from; ``None`` for an installed package."""
-    package = Path(__file__).resolve().parent
-    if not (package.parents[1] / ".git").exists():
-        return None
-    try:
-        done = subprocess.run(
-            ["git", "-C", str(package), *arguments], capture_output=True, text=True, check=True
-        )
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return done.stdout.strip()
-
-
-def _dirty() -> bool | None:
-    status = _git("status", "--porcelain")
-    return None if status is None else bool(status)
 
 
 def _threads() -> dict[str, Any]:

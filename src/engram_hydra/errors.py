@@ -1,5 +1,7 @@
 """The errors a user can mend."""
 
+from collections.abc import Sequence
+
 
 class EngramError(Exception):
     """A mistake of the user's or of the surroundings, told in one sentence.
@@ -31,6 +33,16 @@ class MethodError(EngramError):
 
 class TrackingError(EngramError):
     """A tracking store that can't be opened, written, or used with this version of MLflow."""
+
+
+class IncompleteError(EngramError):
+    """A report that must be whole and lacks runs, or ignored some that a rerun would mend."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        lines = [f"  {problem}" for problem in problems]
+        super().__init__(
+            "\n".join(["the report is written, and not whole (strict=true asks for that):", *lines])
+        )
 
 
 class SweepError(EngramError):

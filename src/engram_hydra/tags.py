@@ -18,11 +18,12 @@ from engram_hydra.run_key import (
     method_sha256,
     reader_of,
 )
+from engram_hydra.source_tree import source_tree
 
 
 def identity_tags(cfg: DictConfig, seed: int | None) -> dict[str, str]:
     """The ``engram.*`` tags that are known before the data are loaded; ``None``: deterministic."""
-    declared = declaration(cfg, seed)
+    declared, tree = declaration(cfg, seed), source_tree()
     tags = {
         "method": cfg.method.name,
         "ablation": ablation_of(cfg.method),
@@ -37,6 +38,8 @@ def identity_tags(cfg: DictConfig, seed: int | None) -> dict[str, str]:
         "code_sha256": code_sha256(),
         "method_sha256": method_sha256(cfg.method),
         "statements_sha256": statements_sha256(),
+        "git_commit": tree.commit,
+        "git_dirty": "" if tree.dirty is None else _word(tree.dirty),
         "sweep_id": _sweep_id(),
         "as_shipped": _word(declared.as_shipped),
         "variant": declared.variant,

@@ -58,6 +58,64 @@ def test_left_out(make_run: Callable[..., Run], tags: dict[str, str], reason: st
     ]
 
 
+def test_a_dirty_tree_is_left_out_unless_asked_for(make_run: Callable[..., Run]) -> None:
+    """Where it is not known whether the tree was dirty, the run counts as any other."""
+    runs = [
+        make_run("dense", git_dirty="false", run_id="clean", started=1),
+        make_run("dense", git_dirty="true", run_id="dirty", started=2),
+        make_run("tide", git_dirty="", run_id="installed"),
+        make_run("bm25", run_id="untold"),
+    ]
+    selection = chosen(runs)
+    assert {run.run_id for run in selection.cells.values()} == {"clean", "installed", "untold"}
+    assert [(run.run_id, why) for run, why in selection.left_out] == [("dirty", "dirty tree")]
+    taken = chosen(runs, take_dirty=True)
+    assert {run.run_id for run in taken.cells.values()} == {"dirty", "installed", "untold"}
+    assert [(run.run_id, why) for run, why in taken.left_out] == [("clean", "superseded by dirty")]
+
+
+def test_the_same_run_with_other_results_is_told(make_run: Callable[..., Run]) -> None:
+    def remarks(older: list[float], newer: list[float], keys: tuple[str, str]) -> list[str]:
+        runs = [
+            make_run(
+                seed=0,
+                run_id=run_id,
+                started=started,
+                columns={"answer_in_top_1": column, "answer_in_top_10": [1.0, 1.0]},
+                also={"write_seconds": float(started)},
+                run_key=key,
+            )
+            for started, (run_id, column, key) in enumerate(
+                [("old", older, keys[0]), ("new", newer, keys[1])]
+            )
+        ]
+        for order in (runs, runs[::-1]):
+            selection = chosen(order)
+            assert [why for _, why in selection.left_out] == ["superseded by new"]
+            assert {run.run_id for run, _ in selection.remarks} <= {"new"}
+        return [text for _, text in selection.remarks]
+
+    same = ("k", "k")
+    [told] = remarks([1.0, 0.0], [1.0, 1.0], same)
+    assert told.startswith("differs from old that it supersedes: answer_in_top_1 1, was 0.5")
+    assert remarks([1.0, 0.0], [1.0, 0.0], same) == []  # the time to write is another
+    assert remarks([1.0, 0.0], [1.0, 1e-12], same) == []
+    assert len(remarks([1.0, 0.0], [1.0, 1e-8], same)) == 1
+    assert remarks([1.0, 0.0], [1.0, 1.0], ("k", "other")) == []
+    assert remarks([1.0, 0.0], [1.0, 1.0], ("", "")) == []
+
+
+def test_a_metric_that_only_one_of_them_logged_is_told(make_run: Callable[..., Run]) -> None:
+    more = {"answer_in_top_1": [1.0, 0.0], "answer_in_top_5": [1.0, 1.0]}
+    runs = [
+        make_run(seed=0, run_id="old", started=1, columns=more, run_key="k"),
+        make_run(seed=0, run_id="new", started=2, run_key="k"),
+    ]
+    [(run, told)] = chosen(runs).remarks
+    assert run.run_id == "new"
+    assert told == "differs from old that it supersedes: answer_in_top_5 not logged, was 1"
+
+
 def test_other_data_sets_are_passed_over_in_silence(make_run: Callable[..., Run]) -> None:
     selection = chosen([make_run(dataset="fc_mh_6k", data_sha256=OTHER_SHA)])
     assert selection == Selection({}, [])

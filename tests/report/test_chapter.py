@@ -14,11 +14,13 @@ from engram_hydra.report.ablation_table import ablation_tables
 from engram_hydra.report.cells import Run, select
 from engram_hydra.report.chapter import Chapter, chapter_blocks
 from engram_hydra.report.document import Heading, Paragraph, to_markdown, to_text
-from engram_hydra.report.estimator import Estimator
+from engram_hydra.report.estimates import Cell
+from engram_hydra.report.estimator import SEEDS, Estimator
 from engram_hydra.report.published import beside, load_published
 from engram_hydra.report.section import Section
 from engram_hydra.report.tidy import to_csv
 
+EXPECTED = {Cell("coral"): SEEDS, Cell("dense"): ("deterministic",)}
 PUBLISHED = Path(__file__).parents[2] / "conf" / "published"
 
 
@@ -34,7 +36,9 @@ def chapter(
     figures = beside(load_published(PUBLISHED), dataset)
     tables = ablation_tables(Estimator(chosen))
     sections = {"Audit": "python -m audit", **(sections or {})}
-    return Chapter(dataset, k, "newest", "minilm", chosen, tables, figures, sections, {"shown"})
+    return Chapter(
+        dataset, k, "newest", "minilm", chosen, tables, figures, sections, {"shown"}, EXPECTED
+    )
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +73,7 @@ def test_markdown_has_a_table_for_each_metric(example: Chapter) -> None:
         "## subem, resolved by the reader newest",
         "## Published figures (indicative)",
         "### MemoryAgentBench, arXiv 2507.05257 (ICLR 2026), v4, Tables 5 and 10",
-        "## Runs left out",
+        "## Runs: expected, found, taken, ignored",
         "## Not run",
     ]
     [line] = [line for line in text.split("\n") if line.startswith("| no heirs")][:1]
@@ -107,11 +111,16 @@ def test_only_a_reader_that_resolves_conflicts_is_said_to(make_run: Callable[...
 
 def test_what_is_missing_is_said(example: Chapter) -> None:
     text = to_markdown(chapter_blocks(example))
-    left_out, not_run = text.split("## Runs left out")[1].split("## Not run")
+    left_out, not_run = text.split("## Runs: expected, found, taken, ignored")[1].split(
+        "## Not run"
+    )
     assert left_out.strip().split("\n") == [
-        "- incomplete: 1 (01234567)",
-        "- superseded: 1 (older-ru by newer-ru)",
-        "- variant tide_w_0, in no row here: 1 (variant-)",
+        "- Expected: 6 runs for the standing rows, of which 5 are there and 1 missing "
+        "(Dense: det.).",
+        "- Found: 15 runs on this data set; taken 13, ignored 2.",
+        "- Ignored, incomplete: 1 (01234567)",
+        "- Ignored, superseded: 1 (older-ru by newer-ru)",
+        "- Taken, variant tide_w_0, in no row here: 1 (variant-)",
     ]
     assert not_run.strip().split("\n") == [
         "- no calcification",
@@ -136,8 +145,8 @@ def test_at_most_three_ids_are_shown_for_a_reason(make_run: Callable[..., Run]) 
         runs = [make_run("dense", complete="false", run_id=f"run{n}") for n in range(count)]
         return to_markdown(chapter_blocks(chapter(runs)))
 
-    assert "- incomplete: 3 (run0, run1, run2)\n" in listed(3)
-    assert "- incomplete: 5 (run0, run1, run2 and 2 more, see runs.json)\n" in listed(5)
+    assert "- Ignored, incomplete: 3 (run0, run1, run2)\n" in listed(3)
+    assert "- Ignored, incomplete: 5 (run0, run1, run2 and 2 more, see runs.json)\n" in listed(5)
 
 
 def test_several_versions_of_the_code_are_said(make_run: Callable[..., Run]) -> None:
@@ -182,7 +191,7 @@ def test_sections_stand_between_tables_and_published_figures(make_run: Callable[
     text = to_markdown(chapter_blocks(chapter(runs, sections={"Mine": section})))
     assert text.index("## answer_in_top_1") < text.index("## A section") < text.index("Published")
     assert "Mine: not run" not in text
-    assert "Runs left out" not in text
+    assert "Ignored" not in text
 
 
 def test_changed_data_do_not_pass_for_the_data(make_run: Callable[..., Run]) -> None:
@@ -198,7 +207,7 @@ def test_changed_data_do_not_pass_for_the_data(make_run: Callable[..., Run]) -> 
     )
     tables = ablation_tables(Estimator(chosen))
     text = to_text(
-        chapter_blocks(Chapter("fc_sh_6k", 10, "newest", "minilm", chosen, tables, [], {}, {}))
+        chapter_blocks(Chapter("fc_sh_6k", 10, "newest", "minilm", chosen, tables, [], {}, {}, {}))
     )
     assert f"data {'a' * 12}. Fractions" in text
 

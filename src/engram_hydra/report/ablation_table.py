@@ -110,6 +110,11 @@ def row_labels(estimator: Estimator) -> dict[Cell, str]:
     return {line.cell: line.label for line in _lines(estimator) if line.cell}
 
 
+def standing_rows() -> dict[Cell, str]:
+    """The names of the cells that have a row in every table, whether they were run or not."""
+    return {line.cell: line.label for line in (*_CORAL_LINES, *_ANCHORS) if line.cell}
+
+
 def _lines(estimator: Estimator) -> list[_Line]:
     return [
         *_CORAL_LINES,

@@ -10,6 +10,7 @@ from omegaconf import DictConfig
 
 from engram_hydra.collect import data_options
 from engram_hydra.conf_dir import conf_dir
+from engram_hydra.config import LongMemEval, schema_of
 from engram_hydra.datasets.dataset import Dataset
 from engram_hydra.datasets.load import load_if_present
 from engram_hydra.errors import DataError
@@ -24,6 +25,7 @@ from engram_hydra.report.cells import Run, select
 from engram_hydra.report.chapter import Chapter
 from engram_hydra.report.comparisons import comparison_section, comparisons
 from engram_hydra.report.estimator import Estimator
+from engram_hydra.report.expected import expected_seeds
 from engram_hydra.report.lengths import length_section, pooled_section
 from engram_hydra.report.pictures import across_pictures, chapter_pictures
 from engram_hydra.report.published import PublishedTable, beside, load_published
@@ -84,6 +86,7 @@ def _selected(
         overflow=cfg.embedder.overflow,
         endpoint=cfg.reader.get("base_url", ""),
         data_variants={change.variant for change in declared if not change.method},
+        take_dirty=cfg.dirty == "take",
     )
     return Estimator(selection), declared, options
 
@@ -117,9 +120,15 @@ def _chapter(
         beside(published, dataset),
         found,
         {TIES_NEWEST, SPLIT_SPACE, HNSW, *(change.variant for change in declared)},
+        expected_seeds(known_conflicts=_known_conflicts(options)),
         chapter_pictures(estimator, dataset, labels, tables, compared, found, cfg.k),
         drilldown(estimator, dataset, labels, metrics, _texts(cfg, estimator, options)),
     )
+
+
+def _known_conflicts(options: DictConfig | None) -> bool:
+    """Whether the data say which facts supersede one another: all of ours but LongMemEval do."""
+    return options is not None and not issubclass(schema_of(options), LongMemEval)
 
 
 def _reader(cfg: DictConfig, estimator: Estimator) -> str:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from engram_hydra.errors import ConfigError
 from engram_hydra.run_key import NOT_ASKED
 
 DETERMINISTIC = "deterministic"
+INCOMPLETE = "incomplete"
+DIRTY = "dirty tree"
+OTHER_DATA = "other data hash"
+OTHER_METHOD = "older constants or code of the method"
+SAME = 1e-9  # metrics of one run key that differ by more are told
 GOES_WITH_ANY = {"embedder": "none", "overflow": "none", "reader": NOT_ASKED, "endpoint": ""}
 
 
@@ -43,10 +48,11 @@ class CellKey(NamedTuple):
 
 @dataclass(frozen=True)
 class Selection:
-    """The runs of a table, one for each cell, and those left out with the reason."""
+    """The runs of a table, one for each cell, those left out with the reason, and remarks on the taken."""
 
     cells: dict[CellKey, Run]
     left_out: list[tuple[Run, str]]
+    remarks: list[tuple[Run, str]] = field(default_factory=list)
 
 
 def select(
@@ -60,6 +66,7 @@ def select(
     overflow: str = "truncate",
     endpoint: str = "",
     data_variants: Collection[str] = (),
+    take_dirty: bool = False,
 ) -> Selection:
     """The newest complete run of each cell, over one data set, k, reader and embedder.
 
@@ -70,6 +77,9 @@ def select(
     ``overflow`` is what the embedder did with long texts, ``endpoint`` where a reader's model was
     asked. Runs on other data sets are passed over in silence. A method without vectors carries the
     embedder ``none`` and goes with any, as does a run with nothing to answer, whose reader is ``n/a``.
+
+    A run from a dirty tree, whose code no commit holds, is left out unless ``take_dirty``. A run that
+    supersedes one with the same run key and other results has a remark that says so.
 
     Raises ConfigError if several versions of the data set are left and ``data_sha256`` (64 hex
     digits) does not say which one; a declared variant of the data does not count as a version.
@@ -86,7 +96,7 @@ def select(
     for run in runs:
         if _tag(run, "dataset") != dataset:
             continue
-        reason = _unfit(run, wanted)
+        reason = _unfit(run, wanted, take_dirty)
         if reason:
             left_out.append((run, reason))
         else:
@@ -94,28 +104,32 @@ def select(
 
     data = {"": data_sha256 or _only_version(candidates, dataset, data_variants)}
     newest: dict[CellKey, Run] = {}
+    remarks: list[tuple[Run, str]] = []
     method: dict[
         tuple[str, str, bool], str
     ] = {}  # its version, by name, variant and whether audited
     for run in sorted(candidates, key=lambda run: (run.started, run.run_id), reverse=True):
-        key = _key(run)
+        key = key_of(run)
         altered = key.variant if key.variant in data_variants else ""
         sha256 = _tag(run, "data_sha256")
         if data.setdefault(altered, sha256) != sha256:
-            left_out.append((run, "other data hash"))
+            left_out.append((run, OTHER_DATA))
             continue
         sha256 = _tag(run, "method_sha256")
         if method.setdefault((key.method, key.variant, bool(key.audit)), sha256) != sha256:
-            left_out.append((run, "older constants or code of the method"))
+            left_out.append((run, OTHER_METHOD))
             continue
         if key in newest:
             left_out.append((run, f"superseded by {newest[key].run_id}"))
+            if told := _difference(newest[key], run):
+                remarks.append((newest[key], told))
         else:
             newest[key] = run
-    return Selection(dict(sorted(newest.items())), left_out)
+    return Selection(dict(sorted(newest.items())), left_out, remarks)
 
 
-def _key(run: Run) -> CellKey:
+def key_of(run: Run) -> CellKey:
+    """The cell that the run's tags name, whether it stands in a table or not."""
     audit = _tag(run, "audit_rule") if _is_audit(run) else ""
     method, ablation, variant, seed = (_tag(run, name) for name in CellKey._fields[:4])
     return CellKey(method, ablation, variant, seed, audit)
@@ -129,10 +143,39 @@ def _tag(run: Run, name: str) -> str:
     return run.tags.get(f"engram.{name}", "")
 
 
-def _unfit(run: Run, wanted: Mapping[str, str]) -> str:
+def is_dirty(run: Run) -> bool:
+    """Whether the run's code or options were changed since its commit; unknown counts as no."""
+    return _tag(run, "git_dirty") == "true"
+
+
+def _difference(newer: Run, older: Run) -> str:
+    """What two runs that should be the same disagree on, or an empty string.
+
+    Only what is scored by question is compared, which names its ``_n``: times and costs always differ.
+    """
+    if not _tag(newer, "run_key") or _tag(newer, "run_key") != _tag(older, "run_key"):
+        return ""
+    scored = {name for run in (newer, older) for name in run.metrics if f"{name}_n" in run.metrics}
+    pairs = [(name, newer.metrics.get(name), older.metrics.get(name)) for name in sorted(scored)]
+    differing = [
+        f"{name} {_printed(new)}, was {_printed(old)}"
+        for name, new, old in pairs
+        if new is None or old is None or not abs(new - old) <= SAME
+    ]
+    if not differing:
+        return ""
+    more = f", and {len(differing) - 1} more" if len(differing) > 1 else ""
+    return f"differs from {older.run_id} that it supersedes: {differing[0]}{more}"
+
+
+def _printed(value: float | None) -> str:
+    return "not logged" if value is None else f"{value:.6g}"
+
+
+def _unfit(run: Run, wanted: Mapping[str, str], take_dirty: bool) -> str:
     """Why the run is in no cell whatever its age and data, or an empty string."""
     if _tag(run, "complete") != "true":
-        return "incomplete"
+        return INCOMPLETE
     if _tag(run, "exploratory") == "true":
         return "exploratory"
     if _is_audit(run) and not _tag(run, "audit_rule"):
@@ -140,7 +183,7 @@ def _unfit(run: Run, wanted: Mapping[str, str]) -> str:
     for name, value in wanted.items():
         if _tag(run, name) not in (value, GOES_WITH_ANY.get(name)):
             return f"other {name}"
-    return ""
+    return DIRTY if is_dirty(run) and not take_dirty else ""
 
 
 def _only_version(runs: list[Run], dataset: str, data_variants: Collection[str]) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 from engram_hydra.metrics.summary import HEADLINES
 from engram_hydra.report.ablation_table import Row, Table
+from engram_hydra.report.accounting import Accounting, account, accounting_blocks
 from engram_hydra.report.cells import Selection
 from engram_hydra.report.document import (
     Block,
@@ -19,11 +19,10 @@ from engram_hydra.report.document import (
     Paragraph,
     Picture,
 )
-from engram_hydra.report.estimates import NOT_APPLICABLE, NOT_RUN, Estimate, fraction
+from engram_hydra.report.estimates import NOT_APPLICABLE, NOT_RUN, Cell, Estimate, fraction
 from engram_hydra.report.published import Figure
 from engram_hydra.report.section import Section
 
-SHOWN_IDS = 3
 PRINTED_TO = 0.0005  # half of the last digit of a published fraction
 RESOLVED = (
     "This reader answers from the newest of the facts that match best, so it resolves conflicts by "
@@ -47,6 +46,7 @@ class Chapter:
     figures: Sequence[Figure]
     sections: Mapping[str, Section | str]
     shown_variants: Collection[str]  # the declared variants that stand in a row or a section
+    expected: Mapping[Cell, Sequence[str]]  # the seeds that each standing row needs
     pictures: Sequence[Picture] = ()
     questions: Drilldown | None = None
 
@@ -62,7 +62,12 @@ def chapter_blocks(chapter: Chapter) -> list[Block]:
         blocks += section.blocks if isinstance(section, Section) else []
     if chapter.questions:
         blocks += [Heading("Question by question", 2), chapter.questions]
-    return [*blocks, *_published(chapter), *_left_out(chapter), *_not_run(chapter)]
+    return [
+        *blocks,
+        *_published(chapter),
+        *accounting_blocks(account_of(chapter)),
+        *_not_run(chapter),
+    ]
 
 
 def _settings(chapter: Chapter) -> list[Block]:
@@ -161,25 +166,9 @@ def _reproduced(figure: Figure, chapter: Chapter) -> bool:
     )
 
 
-def _left_out(chapter: Chapter) -> list[Block]:
-    """Runs by reason, and declared variants that stand in no row."""
-    by_reason: dict[str, list[str]] = defaultdict(list)
-    for run, reason in chapter.selection.left_out:
-        kind, _, newer = reason.partition(" by ")
-        by_reason[kind].append(run.run_id[:8] + (f" by {newer[:8]}" if newer else ""))
-    for key, run in chapter.selection.cells.items():
-        if key.variant and key.variant not in chapter.shown_variants:
-            by_reason[f"variant {key.variant}, in no row here"].append(run.run_id[:8])
-    if not by_reason:
-        return []
-    items = [f"{kind}: {len(ids)} ({_some(ids)})" for kind, ids in sorted(by_reason.items())]
-    return [Heading("Runs left out", 2), Bullets(items)]
-
-
-def _some(ids: Sequence[str]) -> str:
-    """The first few; runs.json has them all."""
-    more = len(ids) - SHOWN_IDS
-    return ", ".join(ids[:SHOWN_IDS]) + (f" and {more} more, see runs.json" if more > 0 else "")
+def account_of(chapter: Chapter) -> Accounting:
+    """What the chapter's table expected, found, took and ignored."""
+    return account(chapter.dataset, chapter.selection, chapter.expected, chapter.shown_variants)
 
 
 def _not_run(chapter: Chapter) -> list[Block]:

@@ -20,7 +20,7 @@ METRICS = ("current_above_stale_at_10", "answer_in_top_1", "answer_in_top_10", "
 def chapter(estimate: Estimate_, runs: list[Run], dataset: str = "fc_sh_6k") -> Chapter:
     estimator = estimate(runs, dataset=dataset)
     tables = ablation_tables(estimator)
-    return Chapter(dataset, 10, "newest", "minilm", estimator.selection, tables, [], {}, set())
+    return Chapter(dataset, 10, "newest", "minilm", estimator.selection, tables, [], {}, set(), {})
 
 
 def test_every_row_stands_with_each_metric(make_run: Make, estimate: Estimate_) -> None:

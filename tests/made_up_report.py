@@ -44,7 +44,7 @@ def made_up_blocks() -> list[Block]:
         Heading("The table", 2),
         Grid(
             ("row", "hit", "wide " * 12),
-            [*rows, (HARMFUL, "not run", "a long remark about the row, and why it has no value")],
+            [(HARMFUL, "not run", "a long remark about the row, and why it has no value"), *rows],
         ),
         Heading("The plot", 2),
         plots.forest(forest),

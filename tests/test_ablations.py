@@ -9,6 +9,8 @@ from statistics import fmean
 
 import pytest
 
+from engram_hydra.metrics.summary import HEADLINES
+
 from workspace import SMALL, Workspace
 
 pytestmark = pytest.mark.slow
@@ -145,7 +147,7 @@ def lines_of(text):
 
 def test_the_table_holds_what_the_runs_logged(table):
     (aggregate,) = table.runs(aggregate_of="synthetic")
-    lines = lines_of(table.artifact(aggregate, "ablation_table.csv"))
+    lines = lines_of(table.artifact(aggregate, "report.csv"))
     labels = {
         "none": "Coral (as shipped)",
         "no_heirs": "no heirs",
@@ -177,7 +179,7 @@ def test_the_aggregate_is_a_run_whose_metrics_are_the_tables_numbers(table):
     (aggregate,) = table.runs(aggregate_of="synthetic")
     assert aggregate.info.status == "FINISHED"
     assert aggregate.data.tags["engram.n_runs"] == "20"
-    lines = lines_of(table.artifact(aggregate, "ablation_table.csv"))
+    lines = lines_of(table.artifact(aggregate, "report.csv"))
     numbers = Counter(
         float(line[field])
         for line in lines.values()
@@ -187,19 +189,19 @@ def test_the_aggregate_is_a_run_whose_metrics_are_the_tables_numbers(table):
         )
         if line[field] not in ("", "not run", "n/a")
     )
-    sections = ("immune.", "attribution.", "sensitivity.", "audit.")
-    logged = {k: v for k, v in aggregate.data.metrics.items() if not k.startswith(sections)}
+    tables = tuple(f"synthetic/{metric}." for metric in HEADLINES)
+    logged = {k: v for k, v in aggregate.data.metrics.items() if k.startswith(tables)}
     assert numbers == Counter(logged.values())
-    assert "Coral (as shipped)" in table.artifact(aggregate, "ablation_table.md")
+    assert "Coral (as shipped)" in table.artifact(aggregate, "report.md")
 
 
 def test_the_table_is_written_as_markdown_and_csv_and_printed(table):
     out = table.ok(module="engram_hydra.aggregate")
     newest = table.runs(aggregate_of="synthetic")[0]
-    for name in ("ablation_table.md", "ablation_table.csv"):
+    for name in ("report.md", "report.csv"):
         (file,) = [
             file
-            for file in table.folder.glob(f"outputs/aggregate/synthetic/*/*/{name}")
+            for file in table.folder.glob(f"outputs/aggregate/*/*/{name}")
             if str(file.parent) in out
         ]
         assert file.read_text("utf-8") == table.artifact(newest, name)
@@ -237,7 +239,7 @@ def test_what_is_no_part_of_the_table_is_left_out_and_listed(workspace):
         words = " ".join(listed[listed.index(f"- {reason}: {len(left_out)} (") :].split())
         assert left_out == set(words[words.index("(") + 1 : words.index(")")].split(", "))
     (aggregate,) = workspace.runs(aggregate_of="synthetic")
-    selected, reasons = json.loads(workspace.artifact(aggregate, "runs.json")).values()
+    selected, reasons = json.loads(workspace.artifact(aggregate, "runs.json"))["synthetic"].values()
     (random,) = workspace.runs(method="random", seed="0")
     assert selected == {
         shipped.info.run_id: "bm25/none//deterministic",
@@ -245,7 +247,7 @@ def test_what_is_no_part_of_the_table_is_left_out_and_listed(workspace):
     }
     for reason, left_out in ids.items():
         assert {run[:8] for run, why in reasons.items() if why == reason} == left_out
-    lines = lines_of(workspace.artifact(aggregate, "ablation_table.csv"))
+    lines = lines_of(workspace.artifact(aggregate, "report.csv"))
     line = lines["answer_in_top_10", "BM25, ties oldest"]
     assert float(line["value"]) == shipped.data.metrics["answer_in_top_10"]
     assert lines["answer_in_top_10", "random ranking"]["seeds"] == "0"

@@ -55,5 +55,5 @@ def test_what_is_no_name_is_refused(wanted: Any) -> None:
 @pytest.mark.parametrize("text", ["{", "[1]", '{"question_id": "q"}'])
 def test_a_damaged_file_of_questions_is_told_when_it_is_needed(text: str) -> None:
     [run] = collect(FakeStore("a", rows=text), "a")["a"]  # type: ignore[arg-type]
-    with pytest.raises(DataError, match="per_question.jsonl of run r0 is damaged"):
+    with pytest.raises(DataError, match=r"per_question\.jsonl of run r0 is damaged"):
         run.per_question()

@@ -114,7 +114,7 @@ def test_a_sweep_goes_through_the_wheels_sweeper(installed, workspace):
 def test_the_aggregate_is_there(installed, workspace):
     module = (installed / "python", "-m", "engram_hydra.aggregate")
     assert "data_sha256" in run(*module, "--help", folder=workspace.folder)
-    assert "Written to" in run(*module, folder=workspace.folder)
+    assert "report.html" in run(*module, folder=workspace.folder)
 
 
 def interpreter(version: str) -> Path | None:

@@ -150,11 +150,11 @@ def test_these_runs_are_in_the_table(short, long):
     for run in runs:
         assert run.data.tags["engram.as_shipped"] == "true"
         assert run.data.tags["engram.exploratory"] == "false"
-    short.ok("dataset=fc_mh_6k", module="engram_hydra.aggregate")
+    short.ok("datasets=fc_mh_6k", module="engram_hydra.aggregate")
     (aggregate,) = short.runs(aggregate_of="fc_mh_6k")
     (row,) = [
         row
-        for row in csv.DictReader(short.artifact(aggregate, "ablation_table.csv").splitlines())
+        for row in csv.DictReader(short.artifact(aggregate, "report.csv").splitlines())
         if (row["row"], row["metric"]) == ("BM25, ties oldest", "answer_in_top_10")
     ]
     assert (float(row["value"]), row["n"], row["seeds"]) == (0.27, "100", "det.")

@@ -31,7 +31,7 @@ def aggregate(cfg: DictConfig) -> None:
     """Select the newest complete run of each cell, decide, tabulate, print, write and log the report."""
     validate(cfg)
     store = Store.of(cfg.tracking)
-    runs = collect(store, cfg.dataset)
+    runs = collect(store, cfg.datasets)
     log.info("runs found: %d", sum(map(len, runs.values())))
     report = assemble(cfg, runs, _made_by(store))
     settings = {
@@ -50,7 +50,7 @@ def aggregate(cfg: DictConfig) -> None:
     with store.run(f"aggregate/{_short(names)}", _tags(report, settings), {}) as record:
         record.metrics |= dict(figures(report))
         record.files |= files
-    print(to_text(document(report) if len(names) == 1 else summary(report)))
+    print(to_text(document(report) if len(names) < 2 else summary(report)))
     print(f"Open {folder / 'report.html'}; report.md, .csv, .tex and .json lie beside it.")
     print(f"All of it is logged as run {record.run_id}: {ui_command(store.uri)}")
 

@@ -38,8 +38,8 @@ def _names(wanted: Any) -> list[str]:
     names = [names] if isinstance(names, str) else [] if names is None else names
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise ConfigError(
-            f"dataset={wanted} names no data set: give one name, a list such as "
-            "dataset=[fc_sh_6k,fc_mh_6k], or nothing for all that have runs."
+            f"datasets={wanted} names no data set: give one name, a list such as "
+            "datasets=[fc_sh_6k,fc_mh_6k], or nothing for all that have runs."
         )
     return list(dict.fromkeys(names))
 

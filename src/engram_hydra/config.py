@@ -263,7 +263,7 @@ class AggregateConfig:
     reader: Reader = MISSING
     tracking: Tracking = MISSING
     paths: Paths = MISSING
-    dataset: Any = None  # a name, a list of names, or all that have runs
+    datasets: Any = None  # a name, a list of names, or all that have runs
     k: int = number(MISSING, ge=1)
     data_sha256: list[str] = field(default_factory=list)
     attribution: Attribution = field(default_factory=Attribution)

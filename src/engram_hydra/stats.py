@@ -59,10 +59,11 @@ def bootstrap_means(values: Values, *, seed: int, resamples: int = RESAMPLES) ->
     _check(values)
     n = values.shape[-1]
     if resamples * n <= _KEPT:
-        return _mean(_times(values, _counts(n, seed, resamples)), n)
-    rng = np.random.default_rng(seed)
-    blocks = [_times(values, _draw(rng, n, rows)) for rows in _blocks(n, resamples)]
-    return _mean(np.hstack(blocks), n)
+        sums = _times(values, _counts(n, seed, resamples))
+    else:
+        rng = np.random.default_rng(seed)
+        sums = np.hstack([_times(values, _draw(rng, n, rows)) for rows in _blocks(n, resamples)])
+    return _mean(sums, n)
 
 
 def stratified_bootstrap_means(
@@ -143,8 +144,8 @@ def sign_flip(differences: Values, *, seed: int, flips: int = RESAMPLES) -> Valu
     rng = np.random.default_rng(seed)
     count = np.zeros(differences.shape[0])
     for rows in _blocks(n, flips):
-        signs = 2.0 * rng.integers(2, size=(rows, n), dtype=np.int8) - 1
-        count += (np.abs(_times(differences, signs)) >= reached[:, None]).sum(axis=-1)
+        signs = rng.integers(2, size=(rows, n), dtype=np.int8) * 2.0 - 1
+        count += (np.abs(differences @ signs.T) >= reached[:, None]).sum(axis=-1)
     return (1 + count) / (1 + flips)
 
 
@@ -156,18 +157,18 @@ def share_p(count: int, resamples: int = RESAMPLES) -> float:
 def holm(p: Sequence[float] | Values) -> Values:
     """Holm's adjusted p values, in the order of ``p``, at most 1.
 
-    Source: Holm (1979), Scandinavian Journal of Statistics 6(2):65-70; computed by statsmodels.
+    Source: Holm (1979), Scandinavian Journal of Statistics 6(2):65-70. Here rather than statsmodels',
+    which collects garbage at every call: 0.2 s for each of a report's many families.
 
     Raises DataError where a p is not in [0, 1].
     """
     raw = np.asarray(p, dtype=np.float64)
     if not ((raw >= 0) & (raw <= 1)).all():
         raise DataError(f"Holm's correction takes p values from 0 to 1, not {raw.tolist()}.")
-    if not raw.size:
-        return raw
-    from statsmodels.stats.multitest import multipletests
-
-    adjusted: Values = multipletests(raw, method="holm")[1]
+    order = np.argsort(raw)
+    steps = raw[order] * np.arange(raw.size, 0, -1)
+    adjusted = np.empty_like(raw)
+    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(steps))
     return adjusted
 
 

@@ -12,10 +12,10 @@ import pytest
 
 from engram_hydra.report.ablation_table import ablation_tables
 from engram_hydra.report.cells import Run, select
+from engram_hydra.report.chapter import Chapter, chapter_blocks
 from engram_hydra.report.document import Heading, Paragraph, to_markdown, to_text
 from engram_hydra.report.estimator import Estimator
 from engram_hydra.report.published import beside, load_published
-from engram_hydra.report.chapter import Chapter, chapter_blocks
 from engram_hydra.report.section import Section
 from engram_hydra.report.tidy import to_csv
 

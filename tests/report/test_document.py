@@ -5,7 +5,17 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engram_hydra.report.document import Bullets, Grid, Heading, Paragraph, to_markdown, to_text
+from engram_hydra.report.document import (
+    Bullets,
+    Drilldown,
+    Grid,
+    Heading,
+    Paragraph,
+    Picture,
+    Verdict,
+    to_markdown,
+    to_text,
+)
 
 
 def test_markdown() -> None:
@@ -47,3 +57,27 @@ def test_text_fits_a_terminal(name: str, cells: list[str]) -> None:
 def test_a_long_row_name_is_visibly_cut() -> None:
     text = to_text([Grid(("row", "value"), [("m" * 200, "0.500")])])
     assert f"{'m' * 92}…  0.500" in text
+
+
+def test_a_verdict() -> None:
+    verdict = Verdict("H1", "Coral beats Dense.", "undecided (ties)", "It says 0.01.", ["n is 20"])
+    assert to_markdown([verdict]) == (
+        "**H1: undecided (ties).** Coral beats Dense. It says 0.01.\n\n- n is 20\n"
+    )
+    assert to_text([verdict]) == (
+        "H1: undecided (ties). Coral beats Dense.\n  It says 0.01.\n  n is 20\n"
+    )
+    bare = Verdict("H1", "Coral beats Dense.", "not run", "No runs.")
+    assert to_markdown([bare]) == "**H1: not run.** Coral beats Dense. No runs.\n"
+
+
+def test_a_picture_is_linked_with_its_numbers() -> None:
+    picture = Picture("costs", "Cost by method.", "Dots", "<svg/>", "row\n")
+    assert to_markdown([picture]) == "![Dots](costs.svg)\n\nCost by method. ([data](costs.csv))\n"
+    assert to_text([picture]) == "Cost by method. (costs.svg, data in costs.csv)\n"
+
+
+def test_a_drilldown_points_to_the_page() -> None:
+    line = "made_up: the page lists all 2 questions, with what each of 3 methods returned.\n"
+    drilldown = Drilldown("made_up", ["hit"], ["a", "b", "c"], [{"id": "q1"}, {"id": "q2"}])
+    assert to_markdown([drilldown]) == to_text([drilldown]) == line

@@ -52,7 +52,7 @@ class Chapter:
 
 
 def chapter_blocks(chapter: Chapter) -> list[Block]:
-    """The whole chapter: settings, a table for each metric, sections, published figures, what is missing."""
+    """Settings, a table for each metric, pictures, sections, published figures, what is missing."""
     blocks = [Heading(chapter.dataset, 1), *_settings(chapter)]
     for table in chapter.tables:
         blocks += _table(table, chapter.reader)

@@ -30,6 +30,7 @@ ALPHA = 0.05
 BM25, DENSE, TIDE = Cell("bm25"), Cell("dense"), Cell("tide")
 ANCHORS = (TIDE, DENSE, BM25)
 BETTER, WORSE, IDENTICAL = "better", "worse", "identical"
+ANCHORED, ABLATED = "rows against anchors", "Coral against its ablations"
 NOT_SHOWN, TIES_DECIDE = "not shown", "undecided (ties)"
 
 
@@ -85,8 +86,8 @@ def comparisons(
     found = []
     for metric in metrics:
         for words, cells in (
-            ("rows against anchors", anchored),
-            ("Coral against its ablations", ablated),
+            (ANCHORED, anchored),
+            (ABLATED, ablated),
         ):
             family = f"{metric} on {dataset}: {words}"
             found += _family(estimator, family, metric, labels, cells)

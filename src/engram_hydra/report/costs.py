@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from statistics import fmean
 
-from engram_hydra.report.document import Grid, Heading, Paragraph
+from engram_hydra.report.document import Block, Grid, Heading, Paragraph
 from engram_hydra.report.estimates import Cell, Spread
 from engram_hydra.report.estimator import Estimator
 from engram_hydra.report.section import Entry, Section
@@ -35,7 +35,7 @@ def costs_section(estimator: Estimator, labels: Mapping[Cell, str]) -> Section |
     by_row: dict[str, dict[str, Entry]] = {}
     for entry in entries:
         by_row.setdefault(entry.keys["row"], {})[entry.keys["what"]] = entry
-    blocks = [
+    blocks: list[Block] = [
         Heading("Cost", 2),
         Paragraph(
             "Means over the seeds. Times are of this machine at that hour, with the vectors of texts "

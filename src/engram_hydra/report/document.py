@@ -1,4 +1,4 @@
-"""A document of headings, paragraphs, lists and grids, as Markdown or as plain text."""
+"""A document as a sequence of blocks: what it says; here also as Markdown and as plain text."""
 
 from __future__ import annotations
 
@@ -37,7 +37,11 @@ class Grid:
 
 @dataclass(frozen=True)
 class Verdict:
-    """How a statement came out: ``supported``, ``refuted``, ``undecided``, ``not applicable``, ``not run``."""
+    """What a statement committed beforehand came to.
+
+    ``outcome`` is ``supported``, ``refuted``, ``undecided``, ``not applicable`` or ``not run``,
+    perhaps with a remark in brackets, as in ``undecided (ties)``.
+    """
 
     id: str
     statement: str
@@ -48,28 +52,35 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Picture:
-    """A drawing with its data; ``name`` is that of its files, without the ending."""
+    """A plot as SVG and the numbers in it as CSV; ``name`` is the stem of both files."""
 
     name: str
     caption: str
-    alt: str  # what it shows, for those who can't see it
+    alt: str
     svg: str
     csv: str
 
 
 @dataclass(frozen=True)
 class Drilldown:
-    """Each question with what every method made of it; only a page shows it.
+    """Every question of a data set, with what each method returned and scored.
 
-    A question holds ``id``, ``kind``, ``question``, ``gold`` (answers), ``lost_by`` (labels) and
-    ``answers``: by the label of a method its ``metrics``, ``items`` (``id``, ``text``, ``gold``,
-    ``stale``) and ``answers``.
+    A question is ``{"id", "kind", "question", "gold": [text], "lost_by": [label], "answers":
+    {method: {"metrics": {name: value}, "items": [{"id", "text", "gold", "stale"}],
+    "answers": [text]}}}``; items are in the order in which the method ranked them.
     """
 
     dataset: str
     metrics: Sequence[str]
     methods: Sequence[str]
     questions: Sequence[Mapping[str, Any]]
+
+    def summary(self) -> str:
+        """One line for documents that can not be searched."""
+        return (
+            f"{self.dataset}: the page lists all {len(self.questions)} questions, with what each "
+            f"of {len(self.methods)} methods returned."
+        )
 
 
 Block = Heading | Paragraph | Bullets | Grid | Verdict | Picture | Drilldown
@@ -98,19 +109,19 @@ def _markdown(block: Block) -> str:
             return text
         case Bullets(items):
             return "\n".join(f"- {item}" for item in items)
-        case Verdict(id_, statement, outcome, why, remarks):
-            tail = f" *{'; '.join(remarks)}.*" if remarks else ""
-            return f"**{id_}: {outcome}.** {statement}. {why}{tail}"
-        case Picture(name, caption, alt, _, _):
-            return f"![{alt}]({name}.svg)\n\n{caption} ([data]({name}.csv))"
-        case Drilldown():
-            return pointer(block)
         case Grid(header, rows):
             cells = [[cell.replace("|", "\\|") for cell in row] for row in (header, *rows)]
             widths = [max(3, *map(len, column)) for column in zip_longest(*cells, fillvalue="")]
             rule = [f"{'-' * (width - 1)}{':' if n else '-'}" for n, width in enumerate(widths)]
             lines = [_aligned(row, widths) for row in cells]
             return "\n".join(f"| {' | '.join(row)} |" for row in (lines[0], rule, *lines[1:]))
+        case Verdict(id, statement, outcome, why, remarks):
+            lead = f"**{id}: {outcome}.** {statement} {why}"
+            return "\n".join([lead, *([""] if remarks else []), *(f"- {text}" for text in remarks)])
+        case Picture(name, caption, alt):
+            return f"![{alt}]({name}.svg)\n\n{caption} ([data]({name}.csv))"
+        case Drilldown():
+            return block.summary()
 
 
 def _text(block: Block) -> str:
@@ -119,16 +130,6 @@ def _text(block: Block) -> str:
             return f"{text}\n{'=-~.'[level - 1] * min(len(text), WIDTH)}"
         case Paragraph(text):
             return textwrap.fill(text, WIDTH)
-        case Verdict(id_, statement, outcome, why, remarks):
-            words = [f"{id_}: {outcome.upper()}. {statement}. {why}", *remarks]
-            return "\n".join(
-                textwrap.fill(line, WIDTH, initial_indent=indent, subsequent_indent="    ")
-                for line, indent in zip(words, ["", *["    "] * len(remarks)], strict=True)
-            )
-        case Picture(name, caption, _, _, _):
-            return textwrap.fill(f"{caption} ({name}.svg, its data in {name}.csv)", WIDTH)
-        case Drilldown():
-            return pointer(block)
         case Bullets(items):
             return "\n".join(
                 textwrap.fill(f"- {item}", WIDTH, subsequent_indent="  ") for item in items
@@ -142,13 +143,20 @@ def _text(block: Block) -> str:
             ]
             lines.insert(1, ["-" * width for width in widths])
             return "\n".join("  ".join(line).rstrip() for line in lines)
-
-
-def pointer(block: Drilldown) -> str:
-    """Where the questions are to be seen."""
-    return (
-        f"The {len(block.questions)} questions of {block.dataset} stand one by one in report.html."
-    )
+        case Verdict(id, statement, outcome, why, remarks):
+            return "\n".join(
+                [
+                    textwrap.fill(f"{id}: {outcome}. {statement}", WIDTH, subsequent_indent="  "),
+                    *(
+                        textwrap.fill(line, WIDTH, initial_indent="  ", subsequent_indent="  ")
+                        for line in (why, *remarks)
+                    ),
+                ]
+            )
+        case Picture(name, caption):
+            return textwrap.fill(f"{caption} ({name}.svg, data in {name}.csv)", WIDTH)
+        case Drilldown():
+            return textwrap.fill(block.summary(), WIDTH)
 
 
 def _aligned(row: Sequence[str], widths: Sequence[int]) -> list[str]:

@@ -14,7 +14,6 @@ from engram_hydra.report.document import (
     Paragraph,
     Picture,
     Verdict,
-    pointer,
 )
 
 HEAD = r"""\documentclass[10pt]{article}
@@ -106,11 +105,11 @@ def _block(block: Block) -> str:
         case Verdict(id_, statement, outcome, why, remarks):
             tail = f" \\emph{{{escape('; '.join(remarks))}.}}" if remarks else ""
             head = f"\\textbf{{{escape(id_)}: {escape(outcome)}.}}"
-            return f"{head} {escape(statement)}. {escape(why)}{tail}\n"
+            return f"{head} {escape(statement)} {escape(why)}{tail}\n"
         case Picture(name, caption, _, _, _):
             return f"{_guarded(caption)} \\texttt{{{escape(name)}.svg}}\n"
         case Drilldown():
-            return f"{_guarded(pointer(block))}\n"
+            return f"{_guarded(block.summary())}\n"
 
 
 def _table(grid: Grid) -> str:

@@ -24,7 +24,7 @@ def overview_section(chapters: Sequence[Chapter]) -> Section | None:
     blocks: list[Block] = [
         Heading("The table", 1),
         Paragraph(
-            "Fractions with 95% intervals, n questions each; means over the seeds where there are "
+            "Fractions with 95% intervals over n questions; means over the seeds where there are "
             "several. Rows with a sign are gains, paired by question. Costs, gains and notes of each "
             "row stand in the chapter of its data set."
         ),
@@ -32,8 +32,10 @@ def overview_section(chapters: Sequence[Chapter]) -> Section | None:
     entries = []
     for chapter in measured:
         blocks.append(Heading(chapter.dataset, 2))
-        for start in range(0, len(chapter.tables), COLUMNS):
-            blocks.append(_grid(chapter.tables[start : start + COLUMNS]))
+        blocks += [
+            _grid(chapter.tables[start : start + COLUMNS])
+            for start in range(0, len(chapter.tables), COLUMNS)
+        ]
         entries += [
             Entry(
                 {"dataset": chapter.dataset, "metric": table.metric, "row": row.label},
@@ -66,18 +68,19 @@ def _of(table: Table, label: str) -> str:
 
 
 def _grid(tables: Sequence[Table]) -> Grid:
-    header = ["row", "seeds", *map(_title, tables)]
-    rows = [
+    header = ["row", "seeds", *(table.metric for table in tables)]
+    rows = [["n", "", *map(_size, tables)]]
+    rows += [
         [same[0].label, _seeds(same), *(fraction(_shown(row), _sign(row)) for row in same)]
         for same in zip(*(table.rows for table in tables), strict=True)
     ]
     return Grid(header, rows)
 
 
-def _title(table: Table) -> str:
-    sizes = {row.value.n for row in table.rows if isinstance(row.value, Estimate)}
-    n = f"{min(sizes)}" if len(sizes) == 1 else f"{min(sizes)}-{max(sizes)}" if sizes else "0"
-    return f"{table.metric}, n={n}"
+def _size(table: Table) -> str:
+    """How many questions the rows have; they differ only where runs of other data stand together."""
+    sizes = sorted({row.value.n for row in table.rows if isinstance(row.value, Estimate)})
+    return "-".join(map(str, dict.fromkeys((sizes[0], sizes[-1])))) if sizes else ""
 
 
 def _seeds(same: Sequence[Row]) -> str:

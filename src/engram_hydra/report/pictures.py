@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from statistics import fmean
 from typing import Any
 
 from engram_hydra.report import plots
 from engram_hydra.report.ablation_table import Table
-from engram_hydra.report.comparisons import Comparison
-from engram_hydra.report.costs import COSTS, logged
+from engram_hydra.report.cells import DETERMINISTIC
+from engram_hydra.report.comparisons import ANCHORED, BETTER, WORSE, Comparison
+from engram_hydra.report.costs import logged
 from engram_hydra.report.curves import curves
 from engram_hydra.report.document import Picture
-from engram_hydra.report.estimates import Cell, Estimate
+from engram_hydra.report.estimates import NOT_APPLICABLE, Cell, Estimate
 from engram_hydra.report.estimator import Estimator
-from engram_hydra.report.section import Section
+from engram_hydra.report.immune import RATES
+from engram_hydra.report.section import Entry, Section
 
 
 def chapter_pictures(
@@ -25,99 +28,122 @@ def chapter_pictures(
     sections: Mapping[str, Section | str],
     k: int,
 ) -> list[Picture]:
-    """Those for which there are figures; names carry the data set and the metric."""
+    """Those for which there are figures; names of files carry the data set and the metric."""
     pictures = []
-    for table in tables:
-        metric = table.metric
-        title = f"{dataset}, {metric}"
-        rows = [
-            {
-                "row": c.row,
-                "against": c.against,
-                **_ends(c.difference),
-                "supported": c.outcome in ("better", "worse"),
-            }
-            for c in compared
-            if c.metric == metric and isinstance(c.difference, Estimate)
-        ]
-        if rows:
-            pictures.append(plots.forest(rows, name=f"{dataset}_{metric}_forest", title=title))
+    for metric in (table.metric for table in tables):
+        stem = f"{dataset}_{metric}"
+        if rows := _differences(metric, compared):
+            what = f"points of {metric} on {dataset}"
+            pictures.append(plots.forest(rows, name=f"{stem}_forest", what=what))
         dots = [
             {"row": label, "seed": seed, "value": value}
             for cell, label in labels.items()
             for seed, value in logged(estimator, cell, metric).items()
         ]
-        if any(dot["seed"] != "deterministic" for dot in dots):
-            pictures.append(plots.seed_dots(dots, name=f"{dataset}_{metric}_seeds", title=title))
-    found = curves(estimator, labels, k)
+        if any(dot["seed"] != DETERMINISTIC for dot in dots):
+            what = f"{metric} on {dataset}"
+            pictures.append(plots.seed_dots(dots, name=f"{stem}_seeds", what=what))
     points = [
         {"row": label, "k": cut, **_ends(estimate)}
-        for label, curve in found.items()
+        for label, curve in curves(estimator, labels, k).items()
         for cut, estimate in curve
     ]
     if points and k > 1:
-        pictures.append(
-            plots.retrieval_curves(points, name=f"{dataset}_curves", title=f"{dataset}, first k")
-        )
-    pictures += _of_sections(dataset, sections)
+        what = f"share of questions with something relevant among the first k, on {dataset}"
+        pictures.append(plots.retrieval_curves(points, name=f"{dataset}_curves", what=what))
+    pictures += _of_attribution(dataset, sections.get("Attribution"))
+    pictures += _of_immune(dataset, sections.get("Immune response"))
     times = [
-        {"row": label, **{name: _mean(logged(estimator, cell, name)) for name in list(COSTS)[:2]}}
+        {
+            "row": label,
+            "write_seconds": fmean(seconds.values()),
+            "read_ms": fmean(logged(estimator, cell, "read_ms_per_query").values()),
+        }
         for cell, label in labels.items()
-        if logged(estimator, cell, "write_seconds")
+        if (seconds := logged(estimator, cell, "write_seconds"))
     ]
     if times:
-        pictures.append(plots.costs(times, name=f"{dataset}_costs", title=f"{dataset}, cost"))
+        pictures.append(plots.costs(times, name=f"{dataset}_costs", what=f"cost on {dataset}"))
     return pictures
 
 
-def _of_sections(dataset: str, sections: Mapping[str, Section | str]) -> list[Picture]:
-    pictures = []
-    attribution = sections.get("Attribution")
-    if isinstance(attribution, Section):
-        rows = [
-            {"metric": e.keys["metric"], "part": e.keys["part"], "effect": e.keys["effect"]}
-            | _ends(e.value)
-            for e in attribution.entries
-            if isinstance(e.value, Estimate) and e.keys["effect"] in ("cost", "alone", "share")
-        ]
-        for metric in dict.fromkeys(row["metric"] for row in rows):
-            pictures.append(
-                plots.attribution(
-                    [row for row in rows if row["metric"] == metric],
-                    name=f"{dataset}_{metric}_attribution",
-                    title=f"{dataset}, {metric}",
-                )
-            )
-    immune = sections.get("Immune response")
-    if isinstance(immune, Section):
-        rows = [
-            {"row": e.keys["row"], "what": e.keys["what"].removeprefix("immune_")} | _rate(e)
-            for e in immune.entries
-            if e.keys["what"] in ("immune_precision", "immune_recall") and e.value != "n/a"
-        ]
-        if rows:
-            pictures.append(
-                plots.immune(rows, name=f"{dataset}_immune", title=f"{dataset}, immune response")
-            )
-    return pictures
+def across_pictures(lengths: Section | str) -> list[Picture]:
+    """Each series and metric by context length, from the section's own numbers."""
+    if isinstance(lengths, str):
+        return []
+    kinds = dict.fromkeys((e.keys["series"], e.keys["metric"]) for e in lengths.entries)
+    return [
+        plots.by_length(
+            [
+                {"row": e.keys["row"], "length": e.keys["length"], **_ends(e.value)}
+                for e in lengths.entries
+                if (e.keys["series"], e.keys["metric"]) == kind
+            ],
+            name="_".join((*kind, "lengths")),
+            what=f"{kind[1]} on {kind[0]}",
+        )
+        for kind in kinds
+    ]
 
 
-def _ends(value: Any) -> dict[str, float]:
-    return {"value": value.value, "low": value.low, "high": value.high}
+def _differences(metric: str, compared: Sequence[Comparison]) -> list[dict[str, Any]]:
+    """In points, against the anchors only: an ablation's cost stands in the attribution."""
+    return [
+        {
+            "row": one.row,
+            "against": one.against,
+            **_ends(one.difference, 100),
+            "supported": one.outcome in (BETTER, WORSE),
+        }
+        for one in compared
+        if one.metric == metric and one.family.endswith(ANCHORED)
+    ]
 
 
-def _rate(entry: Any) -> dict[str, float]:
+def _of_attribution(dataset: str, section: Section | str | None) -> list[Picture]:
+    if not isinstance(section, Section):
+        return []
+    effects = [
+        (e.keys["metric"], f"{e.keys['part']}, {e.keys['effect']}", _ends(e.value, 100))
+        for e in section.entries
+        if isinstance(e.value, Estimate) and e.keys["effect"] in ("cost", "alone", "share")
+    ]
+    return [
+        plots.attribution(
+            [
+                {"part": part, "effect": ends["value"], "low": ends["low"], "high": ends["high"]}
+                for of, part, ends in effects
+                if of == metric
+            ],
+            name=f"{dataset}_{metric}_attribution",
+            what=f"points of {metric} on {dataset}",
+        )
+        for metric in dict.fromkeys(metric for metric, _, _ in effects)
+    ]
+
+
+def _of_immune(dataset: str, section: Section | str | None) -> list[Picture]:
+    if not isinstance(section, Section):
+        return []
+    rows = [
+        {"row": e.keys["row"], "what": e.keys["what"].removeprefix("immune_"), **_rate(e)}
+        for e in section.entries
+        if e.keys["what"] in RATES and e.value != NOT_APPLICABLE
+    ]
+    what = f"immune response on {dataset}: mean and range over the seeds"
+    return [plots.immune(rows, name=f"{dataset}_immune", what=what)] if rows else []
+
+
+def _ends(value: Estimate | float | str, factor: float = 1) -> dict[str, Any]:
+    """An estimate and its interval; a word that stands for it is no number."""
+    if not isinstance(value, Estimate):
+        return {"value": value, "low": None, "high": None}
+    return {"value": factor * value.value, "low": factor * value.low, "high": factor * value.high}
+
+
+def _rate(entry: Entry) -> dict[str, Any]:
     """A rate with its interval, or the mean over seeds with their range."""
-    if isinstance(entry.value, Estimate):
-        return _ends(entry.value)
-    spread = entry.spread
-    low = entry.value if spread.low is None else spread.low
-    return {
-        "value": entry.value,
-        "low": low,
-        "high": entry.value if spread.high is None else spread.high,
-    }
-
-
-def _mean(values: Mapping[str, float]) -> float:
-    return sum(values.values()) / len(values) if values else 0.0
+    ends = _ends(entry.value)
+    if entry.spread.low is not None:
+        ends |= {"low": entry.spread.low, "high": entry.spread.high}
+    return ends

@@ -1,216 +1,282 @@
-"""Plots of tidy rows, as SVG that takes its text colour from where it stands, with the rows as CSV."""
+"""The report's plots. Each takes tidy rows, at least one, and returns a picture with its data.
+
+``row``, ``against`` and ``part`` are names to show; ``value``, ``effect``, ``low`` and ``high`` are
+numbers, the last two the ends of a 95% interval. A number that is missing (``None``, NaN or a word)
+is not drawn, and the picture says so. ``name`` is the stem of the files, ``what`` says in the caption
+and on the axis what was measured, with its unit or data set.
+"""
 
 from __future__ import annotations
 
-import csv
-import io
-import re
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from engram_hydra.report.document import Picture
+from engram_hydra.report.drawing import (
+    BLUE,
+    FAINT,
+    INK,
+    VERMILION,
+    WIDTH,
+    Rows,
+    distinct,
+    interval,
+    lanes,
+    lanes_height,
+    legend,
+    no_value,
+    number,
+    to_csv,
+    to_svg,
+    wrapped,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Rows = Sequence[Mapping[str, Any]]
-
-# Okabe and Ito's colours, told apart by the colour-blind on white and on black; markers differ too.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C8C8C")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-INK = "#010203"  # stands for the colour of the text, and no plot uses it otherwise
-WIDTH = 7.4  # inches
-LINE = 0.24  # inches that a row takes
-MOST_CURVES = 7  # told apart by colour and marker
-SHORT = 34  # characters of a row's label
+ACROSS = 3  # small plots side by side
+TALL = 1.5  # inches of one of them, with its title
+MOST_TICKS = 7
+SMALL = 8.5  # points, of a small plot's title
 
 
-def forest(rows: Rows, *, name: str, title: str) -> Picture:
-    """Differences with 95% intervals, a panel for each anchor.
-
-    ``rows``: ``row``, ``against``, ``value``, ``low``, ``high`` (fractions), ``supported``.
-    """
-    anchors = list(dict.fromkeys(row["against"] for row in rows))
-    labels = list(dict.fromkeys(row["row"] for row in rows))
+def forest(rows: Rows, *, name: str = "forest", what: str = "difference") -> Picture:
+    """Differences to each anchor: rows of row, against, value, low, high, supported."""
+    names, anchors = distinct(rows, "row"), distinct(rows, "against")
 
     def draw(figure: Figure) -> None:
-        panels = figure.subplots(1, len(anchors), sharey=True, sharex=True, squeeze=False)[0]
-        for axes, anchor in zip(panels, anchors, strict=True):
-            for row in rows:
-                if row["against"] == anchor:
-                    _interval(axes, row, labels.index(row["row"]), 100, row["supported"])
+        panels = lanes(figure, names, [f"minus {anchor}" for anchor in anchors])
+        for axes in panels:
             axes.axvline(0, color=INK, linewidth=0.8)
-            axes.set_title(f"minus {_short(anchor, 24)}", size=9)
-            _named(axes, labels)
-        panels[0].figure.supxlabel("difference in points, 95% interval; filled: shown", size=9)
+        for row in rows:
+            axes, lane = panels[anchors.index(row["against"])], names.index(row["row"])
+            _difference(axes, lane, row, "value")
+        panels[0].set_xlabel(what, loc="left")
+        _legend_of_differences(figure)
 
-    caption = f"{title}: paired differences with 95% intervals, by anchor; filled where shown"
-    return _picture(name, caption, rows, draw, 1.0 + LINE * len(labels))
-
-
-def seed_dots(rows: Rows, *, name: str, title: str) -> Picture:
-    """Each seed's mean as a dot, the mean over seeds as a bar. ``rows``: ``row``, ``seed``, ``value``."""
-    labels = list(dict.fromkeys(row["row"] for row in rows))
-
-    def draw(figure: Figure) -> None:
-        axes = figure.subplots()
-        for place, label in enumerate(labels):
-            values = [row["value"] for row in rows if row["row"] == label]
-            axes.plot(values, [place] * len(values), "o", color=COLOURS[0], alpha=0.7, markersize=5)
-            mean = sum(values) / len(values)
-            axes.plot([mean, mean], [place - 0.3, place + 0.3], color=INK, linewidth=1.5)
-        _named(axes, labels)
-        axes.set_xlabel("each seed (dot) and their mean (bar)", size=9)
-
-    return _picture(name, f"{title}: every seed", rows, draw, 0.9 + LINE * len(labels))
+    return Picture(
+        name,
+        f"{_capital(what)}, with 95% intervals: each row minus {_listed(anchors)}.",
+        f"Forest plot: {len(names)} rows, each minus {_listed(anchors)}, with intervals.",
+        to_svg(name, lanes_height(names), draw),
+        to_csv(("row", "against", "value", "low", "high", "supported"), rows),
+    )
 
 
-def retrieval_curves(rows: Rows, *, name: str, title: str) -> Picture:
-    """Shares by k with 95% bands. ``rows``: ``row``, ``k``, ``value``, ``low``, ``high``."""
-    caption = f"{title}: share of questions with something relevant among the first k"
-    return _picture(name, caption, rows, lambda figure: _curves(figure, rows, "k", "first k"), 4.2)
-
-
-def by_length(rows: Rows, *, name: str, title: str) -> Picture:
-    """Shares by context length. ``rows``: ``row``, ``length``, ``value``, ``low``, ``high``."""
-    caption = f"{title}: by context length, with 95% intervals"
-    draw = lambda figure: _curves(figure, rows, "length", "context length")  # noqa: E731
-    return _picture(name, caption, rows, draw, 4.2)
-
-
-def attribution(rows: Rows, *, name: str, title: str) -> Picture:
-    """What parts earn. ``rows``: ``part``, ``effect``, ``value``, ``low``, ``high`` (fractions)."""
-    labels = [f"{row['part']}, {row['effect']}" for row in rows]
+def attribution(rows: Rows, *, name: str = "attribution", what: str = "effect") -> Picture:
+    """What each part adds: rows of part, effect, low, high."""
+    names = distinct(rows, "part")
 
     def draw(figure: Figure) -> None:
-        axes = figure.subplots()
-        for place, row in enumerate(rows):
-            _interval(axes, row, place, 100, filled=not row["low"] <= 0 <= row["high"])
+        (axes,) = lanes(figure, names, [""])
         axes.axvline(0, color=INK, linewidth=0.8)
-        _named(axes, labels)
-        axes.set_xlabel("points, 95% interval", size=9)
+        for row in rows:
+            clear = number(row.get("low")) > 0 or number(row.get("high")) < 0
+            _difference(axes, names.index(row["part"]), {**row, "supported": clear}, "effect")
+        axes.set_xlabel(what, loc="left")
+        legend(
+            figure,
+            [
+                (BLUE, "D", "interval without 0", True),
+                (VERMILION, "o", "interval with 0", False),
+            ],
+        )
 
-    caption = f"{title}: what each part costs when off, gains alone, and its share of the gain"
-    return _picture(name, caption, rows, draw, 0.9 + LINE * len(labels))
-
-
-def immune(rows: Rows, *, name: str, title: str) -> Picture:
-    """Precision and recall. ``rows``: ``row``, ``what``, ``value``, ``low``, ``high`` (of the seeds)."""
-    labels = list(dict.fromkeys(row["row"] for row in rows))
-    what = list(dict.fromkeys(row["what"] for row in rows))
-
-    def draw(figure: Figure) -> None:
-        panels = figure.subplots(1, len(what), sharey=True, squeeze=False)[0]
-        for axes, one in zip(panels, what, strict=True):
-            for row in rows:
-                if row["what"] == one:
-                    _interval(axes, row, labels.index(row["row"]), 1, filled=True)
-            axes.set_title(one, size=9)
-            axes.set_xlim(-0.02, 1.02)
-            _named(axes, labels)
-
-    caption = f"{title}: precision and recall, mean and range over the seeds"
-    return _picture(name, caption, rows, draw, 0.8 + LINE * len(labels))
+    return Picture(
+        name,
+        f"{_capital(what)} of each part, with 95% intervals.",
+        f"Effects of {len(names)} parts as markers with intervals.",
+        to_svg(name, lanes_height(names), draw),
+        to_csv(("part", "effect", "low", "high"), rows),
+    )
 
 
-def costs(rows: Rows, *, name: str, title: str) -> Picture:
-    """Times of writing and reading. ``rows``: ``row``, ``write_seconds``, ``read_ms_per_query``."""
-    labels = [row["row"] for row in rows]
-    panels_of = {"write_seconds": "write, seconds", "read_ms_per_query": "read, ms a query"}
+def immune(rows: Rows, *, name: str = "immune", what: str = "immune response") -> Picture:
+    """Precision and recall side by side: rows of row, what, value, low, high."""
+    names, kinds = distinct(rows, "row"), distinct(rows, "what")
+    styles = [(BLUE, "o", True), (VERMILION, "s", False)]
 
     def draw(figure: Figure) -> None:
-        for axes, (key, words) in zip(
-            figure.subplots(1, 2, sharey=True), panels_of.items(), strict=True
-        ):
-            axes.barh(range(len(rows)), [row[key] for row in rows], color=COLOURS[0])
-            axes.set_title(words, size=9)
-            _named(axes, labels)
+        (axes,) = lanes(figure, names, [""])
+        for row in rows:
+            kind = kinds.index(row["what"])
+            lane = names.index(row["row"]) + 0.34 * (kind - (len(kinds) - 1) / 2)
+            interval(axes, lane, row, "value", *styles[kind % 2])
+        axes.set_xlim(-0.02, 1.02)
+        axes.set_xlabel(what, loc="left")
+        legend(
+            figure, [(*styles[n % 2][:2], kind, styles[n % 2][2]) for n, kind in enumerate(kinds)]
+        )
 
-    return _picture(name, f"{title}: times", rows, draw, 0.8 + LINE * len(labels))
-
-
-def _curves(figure: Figure, rows: Rows, x: str, words: str) -> None:
-    axes = figure.subplots()
-    places = list(dict.fromkeys(row[x] for row in rows))
-    for n, label in enumerate(list(dict.fromkeys(row["row"] for row in rows))[:MOST_CURVES]):
-        of_row = [row for row in rows if row["row"] == label]
-        at = [places.index(row[x]) for row in of_row]
-        colour = COLOURS[n]
-        low, high = ([row[end] for row in of_row] for end in ("low", "high"))
-        axes.fill_between(at, low, high, color=colour, alpha=0.1, linewidth=0)
-        values = [row["value"] for row in of_row]
-        axes.plot(at, values, color=colour, marker=MARKERS[n], markersize=4, linewidth=1.5)
-        axes.plot([], [], color=colour, marker=MARKERS[n], label=_short(label))
-    axes.set_xticks(range(len(places)), [str(place) for place in places])
-    axes.set_xlabel(words, size=9)
-    axes.set_ylim(-0.02, 1.02)
-    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=8, frameon=False)
+    return Picture(
+        name,
+        f"{_capital(_listed(kinds))} of the {what}, with 95% intervals.",
+        f"{_capital(_listed(kinds))} of {len(names)} rows as markers with intervals.",
+        to_svg(name, lanes_height(names), draw),
+        to_csv(("row", "what", "value", "low", "high"), rows),
+    )
 
 
-def _interval(
-    axes: Axes, row: Mapping[str, Any], place: int, factor: float, filled: bool
-) -> None:
-    low, value, high = (factor * row[name] for name in ("low", "value", "high"))
-    axes.plot([low, high], [place, place], color=COLOURS[0], linewidth=1.6)
-    face = COLOURS[0] if filled else "none"
-    axes.plot([value], [place], "o", color=COLOURS[0], markerfacecolor=face, markersize=5)
+def seed_dots(rows: Rows, *, name: str = "seeds", what: str = "value") -> Picture:
+    """One dot for each seed and a bar at their mean: rows of row, seed, value."""
+    names = distinct(rows, "row")
+
+    def draw(figure: Figure) -> None:
+        (axes,) = lanes(figure, names, [""])
+        for lane, of in enumerate(names):
+            values = [number(row["value"]) for row in rows if row["row"] == of]
+            drawn = [value for value in values if not math.isnan(value)]
+            if not drawn:
+                no_value(axes, lane)
+                continue
+            mean = sum(drawn) / len(drawn)
+            axes.plot([mean, mean], [lane - 0.36, lane + 0.36], color=VERMILION, linewidth=2)
+            # Equal values of several seeds stay visible: each seed has its own height in the lane.
+            step = min(0.14, 0.6 / len(drawn))
+            heights = [lane + step * (n - (len(drawn) - 1) / 2) for n in range(len(drawn))]
+            axes.plot(drawn, heights, "o", color=BLUE, markersize=4)
+        axes.set_xlabel(what, loc="left")
+        legend(figure, [(BLUE, "o", "a seed", True), (VERMILION, "|", "mean of the seeds", True)])
+
+    return Picture(
+        name,
+        f"{_capital(what)}, seed by seed.",
+        f"Dots for each seed of {len(names)} rows, with a bar at their mean.",
+        to_svg(name, lanes_height(names), draw),
+        to_csv(("row", "seed", "value"), rows),
+    )
 
 
-def _named(axes: Axes, labels: Sequence[str]) -> None:
-    axes.set_yticks(range(len(labels)), [_short(label) for label in labels])
-    axes.set_ylim(len(labels) - 0.4, -0.6)
-    axes.tick_params(labelsize=8)
+def costs(rows: Rows, *, name: str = "costs", what: str = "cost of writing and reading") -> Picture:
+    """Time to write and to read, on logarithmic scales: rows of row, write_seconds, read_ms."""
+    names = distinct(rows, "row")
+    columns = (("write_seconds", "writing, seconds"), ("read_ms", "reading, ms per question"))
+
+    def draw(figure: Figure) -> None:
+        panels = lanes(figure, names, [title for _, title in columns], shared=False)
+        for axes, (field, _) in zip(panels, columns, strict=True):
+            axes.set_xscale("log")
+            for lane, row in enumerate(rows):
+                _cost(axes, lane, number(row.get(field)))
+            axes.minorticks_off()
+            axes.margins(x=0.25)
+            axes.locator_params(axis="x", numticks=5)
+            axes.xaxis.set_major_formatter("{x:g}")
+
+    return Picture(
+        name,
+        f"{_capital(what)}, on logarithmic scales.",
+        f"Seconds to write and milliseconds to read of {len(names)} rows as dots.",
+        to_svg(name, lanes_height(names), draw),
+        to_csv(("row", "write_seconds", "read_ms"), rows),
+    )
 
 
-def _short(text: str, most: int = SHORT) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+def retrieval_curves(rows: Rows, *, name: str = "curves", what: str = "metric") -> Picture:
+    """A metric by the number of items returned: rows of row, k, value, low, high."""
+    return _curves(rows, "k", "k", name, what)
 
 
-def _picture(
-    name: str, caption: str, rows: Rows, draw: Callable[[Figure], None], height: float
-) -> Picture:
-    """The same bytes for the same rows; text stays text."""
-    from matplotlib import rc_context
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
+def by_length(rows: Rows, *, name: str = "by_length", what: str = "metric") -> Picture:
+    """A metric by the length of the context: rows of row, length, value, low, high.
 
-    style = {
-        "svg.fonttype": "none",
-        "svg.hashsalt": name,
-        "font.family": "sans-serif",
-        "font.size": 9,
-        **dict.fromkeys(
-            ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color"), INK
-        ),
-        "axes.facecolor": "none",
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "axes.grid": True,
-        "axes.grid.axis": "x",
-        "grid.alpha": 0.25,
-        "grid.color": INK,
+    Lengths are numbers or words such as ``6K``, in the order of the rows.
+    """
+    return _curves(rows, "length", "length of the context", name, what)
+
+
+def _curves(rows: Rows, field: str, label: str, name: str, what: str) -> Picture:
+    """A small plot for each row, with the other rows' lines behind it."""
+    names, places = distinct(rows, "row"), distinct(rows, field)
+    if all(isinstance(place, (int, float)) for place in places):
+        places.sort()
+    lines = {
+        of: sorted(
+            (
+                places.index(row[field]),
+                *(number(row.get(key)) for key in ("value", "low", "high")),
+            )
+            for row in rows
+            if row["row"] == of
+        )
+        for of in names
     }
-    out = io.StringIO()
-    with rc_context(style):
-        figure = Figure(figsize=(WIDTH, height), layout="constrained")
-        FigureCanvasSVG(figure)
-        draw(figure)
-        figure.savefig(out, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-    return Picture(name, caption, caption, _inline(out.getvalue(), name), _csv(rows))
+    down = -(-len(names) // ACROSS)
+    height = TALL * down + 0.4
+
+    def draw(figure: Figure) -> None:
+        figure.subplots_adjust(
+            left=0.4 / WIDTH,
+            right=1 - 0.1 / WIDTH,
+            top=1 - 0.4 / height,
+            bottom=0.55 / height,
+            wspace=0.12,
+            hspace=0.55,
+        )
+        first: Axes | None = None
+        for nth, of in enumerate(names):
+            axes = figure.add_subplot(down, ACROSS, nth + 1, sharex=first, sharey=first)
+            first = first or axes
+            for other, line in lines.items():
+                if other != of:
+                    axes.plot(
+                        *list(zip(*line, strict=True))[:2], color=INK, alpha=FAINT, linewidth=0.8
+                    )
+            at, values, low, high = zip(*lines[of], strict=True)
+            axes.fill_between(at, low, high, color=BLUE, alpha=0.25, linewidth=0)
+            axes.plot(at, values, "o-", color=BLUE, markersize=3.5, linewidth=1.6)
+            if all(map(math.isnan, values)):
+                axes.text(0.5, 0.5, "no value", ha="center", transform=axes.transAxes)
+            axes.set_title(wrapped(of), size=SMALL, loc="left", linespacing=1.05)
+            axes.tick_params(labelleft=nth % ACROSS == 0, labelbottom=nth + ACROSS >= len(names))
+            axes.grid(axis="y", color=INK, alpha=FAINT, linewidth=0.6)
+            axes.locator_params(axis="y", nbins=4)
+        assert first is not None
+        every = -(-len(places) // MOST_TICKS)
+        first.set_xticks(range(0, len(places), every), [str(place) for place in places[::every]])
+        figure.text(0.4 / WIDTH, 0.05 / height, label, va="bottom")
+
+    return Picture(
+        name,
+        f"{_capital(what)} by {label}, with 95% intervals as bands; the other rows in grey.",
+        f"Lines of {len(names)} rows over {len(places)} values of {label}.",
+        to_svg(name, height, draw),
+        to_csv(("row", field, "value", "low", "high"), rows),
+    )
 
 
-def _inline(svg: str, name: str) -> str:
-    """Ready to stand in a page among others: no prologue, ids of its own, the page's text colour."""
-    body = svg[svg.index("<svg") :].replace(INK, "currentColor")
-    body = re.sub(r"<metadata>.*?</metadata>\s*", "", body, flags=re.DOTALL)
-    slug = re.sub(r"[^A-Za-z0-9]+", "-", name)
-    return re.sub(r'(\bid="|xlink:href="#|url\(#)', rf"\g<1>{slug}-", body)
+SMALL = 8.5
 
 
-def _csv(rows: Rows) -> str:
-    out = io.StringIO()
-    writer = csv.DictWriter(out, tuple(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return out.getvalue()
+def _difference(axes: Axes, lane: int, row: Mapping[str, Any], field: str) -> None:
+    supported = bool(row.get("supported"))
+    color, marker = (BLUE, "D") if supported else (VERMILION, "o")
+    interval(axes, lane, row, field, color, marker, supported)
+
+
+def _legend_of_differences(figure: Figure) -> None:
+    legend(
+        figure,
+        [
+            (BLUE, "D", "holds after Holm's adjustment", True),
+            (VERMILION, "o", "does not", False),
+        ],
+    )
+
+
+def _cost(axes: Axes, lane: int, value: float) -> None:
+    if not value > 0:
+        no_value(axes, lane)
+        return
+    axes.plot([value], [lane], "o", color=BLUE, markersize=6)
+    axes.annotate(f"{value:.3g}", (value, lane), (6, 0), textcoords="offset points", va="center")
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -70,5 +70,5 @@ def verdict_entries(verdicts: Sequence[Verdict]) -> list[Entry]:
 
 def _block(verdict: Verdict) -> Block:
     return document.Verdict(
-        verdict.id, verdict.statement, verdict.outcome, verdict.why, verdict.remarks
+        verdict.id, f"{verdict.statement}.", verdict.outcome, verdict.why, verdict.remarks
     )

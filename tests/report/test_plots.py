@@ -1,0 +1,123 @@
+"""Plots: the same rows give the same bytes, everything in them is escaped, nothing missing is hidden."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from engram_hydra.report import plots
+from engram_hydra.report.document import Picture
+
+NAMES = (
+    "bm25",
+    "dense",
+    "a <b>$bold$</b> & long name, more than one line is wide",
+)
+SOME = {"value": 0.25, "low": 0.125, "high": 0.5}
+
+CASES: dict[str, tuple[Callable[..., Picture], list[dict[str, Any]]]] = {
+    "forest": (
+        plots.forest,
+        [
+            {"row": row, "against": anchor, "supported": row == "bm25", **SOME}
+            for row in NAMES
+            for anchor in ("bm25", "tide")
+        ],
+    ),
+    "seeds": (
+        plots.seed_dots,
+        [{"row": row, "seed": seed, "value": 0.5} for row in NAMES for seed in range(5)],
+    ),
+    "curves": (
+        plots.retrieval_curves,
+        [{"row": row, "k": k, **SOME} for row in NAMES for k in (1, 5, 10)],
+    ),
+    "by_length": (
+        plots.by_length,
+        [{"row": row, "length": length, **SOME} for row in NAMES for length in ("6K", "262K")],
+    ),
+    "attribution": (
+        plots.attribution,
+        [{"part": part, "effect": 0.1, "low": -0.1, "high": 0.3} for part in NAMES],
+    ),
+    "immune": (
+        plots.immune,
+        [{"row": row, "what": what, **SOME} for row in NAMES for what in ("precision", "recall")],
+    ),
+    "costs": (plots.costs, [{"row": row, "write_seconds": 1.5, "read_ms": 0.5} for row in NAMES]),
+}
+every_plot = pytest.mark.parametrize(("plot", "rows"), CASES.values(), ids=CASES)
+
+
+def _words(picture: Picture) -> list[str]:
+    root = ElementTree.fromstring(picture.svg)
+    return [text for node in root.iter() if node.tag.endswith("text") and (text := node.text)]
+
+
+@every_plot
+def test_same_rows_same_bytes(plot: Callable[..., Picture], rows: list[dict[str, Any]]) -> None:
+    assert plot(rows) == plot([dict(row) for row in rows])
+
+
+@every_plot
+def test_the_data_are_the_rows(plot: Callable[..., Picture], rows: list[dict[str, Any]]) -> None:
+    read = list(csv.DictReader(io.StringIO(plot(rows).csv)))
+    assert read == [{key: str(row[key]) for key in read[0]} for row in rows]
+    assert set(read[0]) == set(rows[0])
+
+
+@every_plot
+def test_ink_follows_the_page_and_nothing_comes_from_outside(
+    plot: Callable[..., Picture], rows: list[dict[str, Any]]
+) -> None:
+    svg = plot(rows).svg
+    assert "currentColor" in svg
+    for fixed in ("#000000", "#ffffff", "DejaVu", "<script", "<image", "<metadata", "<!DOCTYPE"):
+        assert fixed not in svg
+    addresses = set(re.findall(r"https?://[^\"]+", svg))
+    assert addresses == {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
+
+
+@every_plot
+def test_names_are_text(plot: Callable[..., Picture], rows: list[dict[str, Any]]) -> None:
+    words = " ".join(_words(plot(rows)))
+    assert "bm25" in words
+    assert "a <b>$bold$</b> & long name" in words
+    assert "…" not in words  # two lines hold it
+
+
+@every_plot
+def test_what_is_missing_is_said(plot: Callable[..., Picture], rows: list[dict[str, Any]]) -> None:
+    gone = dict.fromkeys(("value", "effect", "low", "high", "write_seconds", "read_ms"), "not run")
+    holes = [{**row, **{k: v for k, v in gone.items() if k in row}} for row in rows]
+    assert "no value" not in _words(plot(rows))
+    picture = plot(holes)
+    assert _words(picture).count("no value") >= len(NAMES)
+    assert "not run" in picture.csv
+
+
+def test_pictures_of_one_page_share_no_ids() -> None:
+    plot, rows = CASES["forest"]
+    ids = [set(re.findall(r' id="([^"]+)"', plot(rows, name=name).svg)) for name in ("a", "b")]
+    assert all(ids)
+    assert not ids[0] & ids[1]
+
+
+def test_twenty_rows_do_not_overlap() -> None:
+    names = [f"row number {n} with a name of two lines, as long as they come" for n in range(20)]
+    picture = plots.attribution([{"part": n, "effect": 0, "low": -1, "high": 1} for n in names])
+    root = ElementTree.fromstring(picture.svg)
+    heights = sorted(
+        float(re.findall(r"[\d.]+", node.attrib["transform"])[-1])
+        for node in root.iter()
+        if node.tag.endswith("text") and node.text and ("row number" in node.text)
+    )
+    assert len(heights) == 20
+    assert min(b - a for a, b in pairwise(heights)) > 2 * 9

@@ -113,6 +113,7 @@ def test_ties_decide_where_the_other_rule_changes_the_outcome(
 def test_too_small_to_be_shown(runs: Callable[..., list[Run]], estimate: Estimate_) -> None:
     one = compared(estimate(runs(coral=(30, 30))))["Coral (as shipped)", "Tide"]
     assert (one.outcome, one.p) == ("not shown", pytest.approx(0.5, abs=0.02))
+    assert one.test == "sign-flip"  # although both seeds agree on every question
     assert one.detectable == 6 / 40  # of a 0/1 metric never less
 
 

@@ -110,6 +110,15 @@ def test_rows_are_resampled_together() -> None:
     np.testing.assert_allclose(bootstrap_means(b[None], seed=7, resamples=500)[0], means[1])
 
 
+def test_an_interval_that_ends_at_zero_does_not_exclude_it() -> None:
+    """0.6 - 0.4 is not 0.2 in floating point: a resample with as many of both must still be 0."""
+    differences = np.array([[0.6 - 0.4] * 6 + [0.2 - 0.4] * 6 + [0.0] * 8])
+    means = bootstrap_means(differences, seed=0)[0]
+    near = np.abs(means) < 1e-9
+    assert near.sum() > 500
+    assert not means[near].any()
+
+
 def test_blocks_resample_whole_questions() -> None:
     """More draws than are kept: means of ones stay one, and those of an indicator are binomial."""
     values = np.zeros((2, 4000))
@@ -244,6 +253,8 @@ def test_saturated_is_fewer_than_six_left_to_win() -> None:
     assert is_saturated(np.repeat([1.0, 0.0], [95, 5]))
     assert not is_saturated(np.repeat([1.0, 0.0], [94, 6]))
     assert is_saturated(np.array([0.0]))
+    # Ten times 0.6 are left, which sums to a little less than 6.
+    assert not is_saturated(np.repeat([1.0, 0.4], [90, 10]))
 
 
 def test_what_identical_questions_leave_possible() -> None:

@@ -17,6 +17,7 @@ from engram_hydra.errors import DataError
 Values = NDArray[np.float64]
 
 RESAMPLES = 10_000
+DECIMALS = 12  # of a resampled mean
 POWER_80 = 2.8  # z of 97.5% plus z of 80%: what 80% power needs, in standard errors
 FEWEST_LEFT = 6  # the exact test of six questions, all one way, is the first below .05
 _KEPT = 10_000_000  # draws of one size that are kept for the next values: 80 MB
@@ -48,6 +49,8 @@ def bootstrap_means(values: Values, *, seed: int, resamples: int = RESAMPLES) ->
 
     All rows see the same resampled questions, so what is worked out from several rows' means (a
     difference, cost - gain/2) is bootstrapped jointly. The same n and seed draw the same questions.
+    Means are rounded to 12 decimals, so that a resample whose differences cancel is 0 and no rest of
+    rounding puts an interval beside 0 that ends at it.
 
     Source: Efron & Tibshirani (1993), An Introduction to the Bootstrap, sections 6.2 and 13.3.
 
@@ -60,8 +63,7 @@ def bootstrap_means(values: Values, *, seed: int, resamples: int = RESAMPLES) ->
     else:
         rng = np.random.default_rng(seed)
         sums = np.hstack([_times(values, _draw(rng, n, rows)) for rows in _blocks(n, resamples)])
-    means: Values = sums / n
-    return means
+    return _mean(sums, n)
 
 
 def stratified_bootstrap_means(
@@ -77,8 +79,7 @@ def stratified_bootstrap_means(
         values.shape[-1] * bootstrap_means(values, seed=int(own), resamples=resamples)
         for values, own in zip(strata, seeds, strict=True)
     ]
-    means: Values = np.sum(sums, axis=0) / total
-    return means
+    return _mean(np.sum(sums, axis=0), total)
 
 
 def percentile_interval(means: Values, confidence: float = 0.95) -> tuple[Values, Values]:
@@ -189,7 +190,8 @@ def smallest_detectable(differences: Values, *, zero_one: bool) -> float:
 def is_saturated(anchor: Values) -> bool:
     """Whether fewer than six questions are left to win above ``anchor``, shape (n,), in [0, 1]."""
     _check(anchor)
-    return bool(anchor.size - anchor.sum() < FEWEST_LEFT)
+    left = anchor.size - float(anchor.sum())
+    return round(left, 9) < FEWEST_LEFT  # a sum of fifths may miss a whole number
 
 
 def identical_bound(n: int) -> float:
@@ -234,3 +236,8 @@ def _times(values: Values, draws: Values) -> Values:
     """Sums of (rows, n) weighted by each of (draws, n): (rows, draws)."""
     product: Values = values @ draws.T
     return product
+
+
+def _mean(sums: Values, n: int) -> Values:
+    means: Values = np.round(sums / n, DECIMALS)
+    return means

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from engram_hydra.errors import DataError
 from engram_hydra.report.ablation_table import row_labels
 from engram_hydra.report.cells import Run
-from engram_hydra.report.comparisons import Comparison, comparison_section, comparisons
+from engram_hydra.report.comparison_section import comparison_section
+from engram_hydra.report.comparisons import Comparison, comparisons
 from engram_hydra.report.document import to_text
+from engram_hydra.report.estimates import Estimate
 from engram_hydra.report.estimator import Estimator
 from engram_hydra.stats import holm, mcnemar
 
@@ -28,8 +33,9 @@ def share(n: int, of: int = 40) -> list[float]:
 
 
 def compared(estimator: Estimator, *metrics: str) -> dict[tuple[str, str], Comparison]:
+    """The comparisons that could be made."""
     found = comparisons(estimator, "fc_sh_6k", row_labels(estimator), metrics or [M])
-    return {(one.row, one.against): one for one in found}
+    return {(one.row, one.against): one for one in found if one.p is not None}
 
 
 @pytest.fixture
@@ -77,8 +83,8 @@ def test_a_clear_difference(runs: Callable[..., list[Run]], estimate: Estimate_)
     assert one.difference.low > 0.2
     assert one.p == 1 / 10_001
     assert one.p_holm == pytest.approx(5 * one.p)  # of six, Tide - BM25 alone has a smaller p
-    [by_seed] = [note for note in one.notes if "each seed" in note]
-    assert by_seed == "McNemar's p of each seed: 0.000 to 0.000"
+    assert (one.seeds, one.saturated) == ("0-1", False)
+    assert "McNemar's p on seed 0-1: <.001, <.001" in one.notes
 
 
 def test_two_deterministic_runs_meet_in_mcnemars_test(
@@ -97,7 +103,7 @@ def test_ties_decide_where_the_other_rule_changes_the_outcome(
 ) -> None:
     one = compared(estimate(runs(oldest=14, newest=40)))["Coral (as shipped)", "BM25, ties oldest"]
     assert one.outcome == "undecided (ties)"
-    assert "with BM25's ties newest: worse" in one.notes
+    assert "ties oldest: better; with BM25's ties newest: worse" in one.notes
     pair = ("Coral (as shipped)", "BM25, ties oldest")
     assert compared(estimate(runs(oldest=14, newest=15)))[pair].outcome == "better"
     alone = [run for run in runs() if "ties_newest" not in run.run_id]
@@ -107,6 +113,7 @@ def test_ties_decide_where_the_other_rule_changes_the_outcome(
 def test_too_small_to_be_shown(runs: Callable[..., list[Run]], estimate: Estimate_) -> None:
     one = compared(estimate(runs(coral=(30, 30))))["Coral (as shipped)", "Tide"]
     assert (one.outcome, one.p) == ("not shown", pytest.approx(0.5, abs=0.02))
+    assert one.test == "sign-flip"  # although both seeds agree on every question
     assert one.detectable == 6 / 40  # of a 0/1 metric never less
 
 
@@ -143,6 +150,106 @@ def test_a_missing_seed_is_left_out_of_both(make_run: Make, estimate: Estimate_)
     assert "difference on the common seeds 0,2 only" in one.notes
 
 
+def test_mcnemar_of_every_seed_is_described(make_run: Make, estimate: Estimate_) -> None:
+    """Six questions won on seed 0, five on seed 1, none on seed 2: p of 2/64, 2/32 and 1."""
+    runs = [make_run(seed=s, columns={M: share(n, 20)}) for s, n in ((0, 16), (1, 15), (2, 10))]
+    one = compared(estimate([*runs, make_run("dense", columns={M: share(10, 20)})]))[
+        "Coral (as shipped)", "Dense"
+    ]
+    assert (one.test, one.seeds) == ("sign-flip", "0-2")
+    assert "McNemar's p on seed 0-2: .031, .062, 1.000" in one.notes
+    graded = [make_run("coral", seed=s, columns={"ndcg_any_at_10": [0.5, s / 2]}) for s in (0, 1)]
+    graded += [make_run("dense", columns={"ndcg_any_at_10": [0.5, 0.7]})]
+    [one] = compared(estimate(graded), "ndcg_any_at_10").values()
+    assert not [note for note in one.notes if "McNemar" in note]
+    # Differences of 0 and -0.45: 2.8 sd / sqrt(2), with no bound as for a 0/1 metric.
+    assert one.detectable == pytest.approx(2.8 * 0.45 / 2)
+
+
+def test_a_tie_rule_that_only_unmakes_an_identity_decides_nothing(
+    make_run: Make, estimate: Estimate_
+) -> None:
+    pair = [make_run("dense", columns={M: [1, 0]}), make_run("bm25", columns={M: [1, 0]})]
+    newest = make_run("bm25", columns={M: [0, 0]}, variant="bm25_ties_newest")
+    [one] = compared(estimate([*pair, newest])).values()
+    assert one.outcome == "identical"
+    assert "ties oldest: identical; with BM25's ties newest: not shown" in one.notes
+
+
+def test_seed_means_that_differ_by_rounding_are_identical(
+    make_run: Make, estimate: Estimate_
+) -> None:
+    graded = [make_run("dense", columns={M: [0.1 + 0.2, 0.5]})]
+    graded += [make_run("tide", columns={M: [0.3, 0.5]})]
+    [one] = compared(estimate(graded)).values()
+    assert (one.outcome, one.p, one.difference) == ("identical", 1, Estimate(0, 0, 0, 2))
+
+
+def test_what_was_not_run_is_said(runs: Callable[..., list[Run]], estimate: Estimate_) -> None:
+    estimator = estimate([run for run in runs() if "tide" not in run.run_id])
+    found = comparisons(estimator, "fc_sh_6k", row_labels(estimator), [M])
+    by_pair = {(one.row, one.against): one for one in found}
+    for pair, why in {
+        ("Coral (as shipped)", "Tide"): "Tide not run",
+        ("Coral (as shipped)", "no heirs"): "no heirs not run",
+        ("random ranking", "Dense"): "random ranking not run",
+    }.items():
+        one = by_pair[pair]
+        assert (one.difference, one.outcome, one.p, one.notes) == (
+            "not run",
+            "not run",
+            None,
+            (why,),
+        )
+    assert ("random ranking", "Tide") not in by_pair
+    section = comparison_section(found)
+    assert section is not None
+    text = " ".join(to_text(section.blocks).split())
+    assert "rows against anchors, 3 tests" in text
+    assert "in no test here: Tide not run, no heirs not run" in text
+    assert "Coral against its ablations, 0 tests" in text
+
+
+def test_runs_without_a_common_seed_are_not_paired(
+    runs: Callable[..., list[Run]], make_run: Make, estimate: Estimate_
+) -> None:
+    estimator = estimate([*runs(), make_run("coral", "no_heirs", 4, columns={M: share(9)})])
+    found = comparisons(estimator, "fc_sh_6k", row_labels(estimator), [M])
+    [one] = [one for one in found if (one.row, one.against) == ("Coral (as shipped)", "no heirs")]
+    assert (one.outcome, one.p) == ("n/a", None)
+    section = comparison_section(found)
+    assert section is not None
+    text = " ".join(to_text(section.blocks).split())
+    assert "Coral (as shipped) - no heirs: not paired: no common seed (seeds 0-1 against 4)" in text
+
+
+@given(st.lists(st.lists(st.booleans(), min_size=9, max_size=9), min_size=3, max_size=3))
+@settings(max_examples=20, deadline=None)
+def test_p_and_interval_never_decide_alone(
+    make_run: Make, estimate: Estimate_, answers: list[list[bool]]
+) -> None:
+    names = ("dense", "tide", "bm25")
+    runs = [
+        make_run(name, columns={M: [float(x) for x in column]})
+        for name, column in zip(names, answers, strict=True)
+    ]
+    for one in compared(estimate(runs)).values():
+        assert isinstance(one.difference, Estimate) and one.p is not None and one.p_holm is not None
+        assert one.difference.low <= one.difference.value <= one.difference.high
+        assert one.p <= one.p_holm <= 1
+        if one.outcome in ("better", "worse"):
+            assert one.p_holm < 0.05
+            assert one.difference.low * one.difference.high > 0
+            assert (one.difference.value > 0) == (one.outcome == "better")
+
+
+def test_a_number_that_is_none_is_refused(make_run: Make, estimate: Estimate_) -> None:
+    logged = {M: 0.5, f"{M}_ci_low": 0.0, f"{M}_ci_high": 1.0, f"{M}_n": 2.0}
+    runs = [make_run("dense", columns={M: [math.nan, 0]}, logged=logged), make_run("tide")]
+    with pytest.raises(DataError, match="run it again"):
+        compared(estimate(runs))
+
+
 def test_other_questions_are_refused(make_run: Make, estimate: Estimate_) -> None:
     runs = [make_run("dense"), make_run("tide", ids=["q0", "q9"])]
     with pytest.raises(DataError, match="can't be paired"):
@@ -171,4 +278,9 @@ def test_the_section_names_its_families(
     assert max(map(len, text.split("\n"))) <= 100
     rows = list(csv.DictReader(io.StringIO(section.to_csv({"k": 10}))))
     assert len(rows) == len(found)
-    assert [float(row["p_holm"]) for row in rows] == [one.p_holm for one in found]
+    assert [row["p_holm"] for row in rows] == [
+        "" if one.p_holm is None else str(one.p_holm) for one in found
+    ]
+    assert {row["seeds"] for row in rows if row["row"] == "Coral (as shipped)" and row["p"]} == {
+        "0-1"
+    }

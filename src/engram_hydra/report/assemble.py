@@ -23,11 +23,13 @@ from engram_hydra.report.ablation_table import (
 )
 from engram_hydra.report.cells import Run, select
 from engram_hydra.report.chapter import Chapter
-from engram_hydra.report.comparisons import comparison_section, comparisons
+from engram_hydra.report.comparison_section import comparison_section
+from engram_hydra.report.comparisons import comparisons
 from engram_hydra.report.estimator import Estimator
 from engram_hydra.report.expected import expected_seeds
-from engram_hydra.report.lengths import length_section, pooled_section
+from engram_hydra.report.lengths import length_section
 from engram_hydra.report.pictures import across_pictures, chapter_pictures
+from engram_hydra.report.pooled_lengths import pooled_section
 from engram_hydra.report.published import PublishedTable, beside, load_published
 from engram_hydra.report.questions import drilldown
 from engram_hydra.report.report import Report

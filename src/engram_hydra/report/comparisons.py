@@ -3,28 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from statistics import fmean
-
-import numpy as np
-from numpy.typing import NDArray
+from dataclasses import dataclass
 
 from engram_hydra.report.ablation_table import CORAL, ORACLE, TIES_NEWEST
-from engram_hydra.report.cells import DETERMINISTIC
-from engram_hydra.report.document import Block, Bullets, Grid, Heading, Paragraph
-from engram_hydra.report.estimates import BOOTSTRAP_SEED, Cell, Estimate, points
+from engram_hydra.report.estimates import Cell, Estimate
 from engram_hydra.report.estimator import Estimator
-from engram_hydra.report.section import Entry, Section, grouped
-from engram_hydra.stats import (
-    bootstrap_means,
-    holm,
-    identical_bound,
-    is_saturated,
-    mcnemar,
-    percentile_interval,
-    sign_flip,
-    smallest_detectable,
-)
+from engram_hydra.report.pair_tests import Pair, Test, Untested, pair_tests
+from engram_hydra.stats import holm, identical_bound, is_saturated, smallest_detectable
 
 ALPHA = 0.05
 BM25, DENSE, TIDE = Cell("bm25"), Cell("dense"), Cell("tide")
@@ -40,40 +25,36 @@ class Comparison:
 
     ``p`` is two-sided, ``p_holm`` adjusted within ``family``. ``outcome`` is ``better`` or ``worse``
     where the interval excludes 0 and ``p_holm`` is below .05, ``identical`` where no question differs,
-    ``undecided (ties)`` where BM25's other tie rule would change it, else ``not shown``.
-    ``detectable`` is the difference that would be shown at 80% power.
+    ``undecided (ties)`` where BM25's other tie rule would make, undo or turn a better or worse, else
+    ``not shown``. ``detectable`` is the difference that would be shown at 80% power.
+
+    A pair that can't be compared has ``not run`` or ``n/a`` for its difference and its outcome, no p,
+    and does not count in its family; its notes say why.
     """
 
     family: str
     metric: str
     row: str
     against: str
-    difference: Estimate
-    p: float
-    p_holm: float
-    test: str
+    difference: Estimate | str
     outcome: str
-    detectable: float
-    notes: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class _Pair:
-    """Two cells with their seed means by question, shape (2, n)."""
-
-    a: Cell
-    b: Cell
-    values: NDArray[np.float64]
-    notes: tuple[str, ...]
+    p: float | None = None
+    p_holm: float | None = None
+    test: str = ""
+    detectable: float | None = None
+    saturated: bool = False
+    seeds: str = ""
+    notes: tuple[str, ...] = ()
 
 
 def comparisons(
     estimator: Estimator, dataset: str, labels: Mapping[Cell, str], metrics: Sequence[str]
 ) -> list[Comparison]:
-    """Both exploratory families of each metric, Holm within each; pairs that were not run are absent.
+    """Both exploratory families of each metric, Holm within each.
 
     ``labels`` names the rows; oracle, audit runs and variants are in no family, and anchors meet one
-    another once. Raises DataError where two runs saw different questions.
+    another once. A pair of which neither side was run is absent. Raises DataError where two runs saw
+    different questions or hold a bad number.
     """
     rows = [cell for cell in labels if not (cell.variant or cell.audit or cell == ORACLE)]
     anchored = [
@@ -83,173 +64,96 @@ def comparisons(
         if row not in ANCHORS or ANCHORS.index(row) < ANCHORS.index(anchor)
     ]
     ablated = [(CORAL, row) for row in rows if row.method == CORAL.method and row != CORAL]
+    families = {
+        words: [pair for pair in pairs if any(cell in estimator.cells for cell in pair)]
+        for words, pairs in ((ANCHORED, anchored), (ABLATED, ablated))
+    }
+    every = [pair for pairs in families.values() for pair in pairs]
     found = []
     for metric in metrics:
-        for words, cells in (
-            (ANCHORED, anchored),
-            (ABLATED, ablated),
-        ):
-            family = f"{metric} on {dataset}: {words}"
-            found += _family(estimator, family, metric, labels, cells)
+        tests = pair_tests(estimator, metric, dict.fromkeys([*every, *map(_newest, every)]))
+        for words, pairs in families.items():
+            oldest = _outcomes(tests, pairs)
+            newest = _outcomes(tests, map(_newest, pairs))
+            for a, b in pairs:
+                names = (
+                    f"{metric} on {dataset}: {words}",
+                    metric,
+                    _name(labels, a),
+                    _name(labels, b),
+                )
+                test = tests[a, b]
+                if isinstance(test, Untested):
+                    absent = [c for c in (a, b) if c not in estimator.cells]
+                    notes = (*test.notes, *(f"{_name(labels, c)} not run" for c in absent))
+                    one = Comparison(*names, test.word, test.word, notes=notes)
+                else:
+                    other = newest.get(_newest((a, b)), ("", 1.0))[0] if BM25 in (a, b) else None
+                    one = _compared(names, test, *oldest[a, b], other)
+                found.append(one)
     return found
 
 
-def _family(
-    estimator: Estimator,
-    family: str,
-    metric: str,
-    labels: Mapping[Cell, str],
-    cells: Sequence[tuple[Cell, Cell]],
-) -> list[Comparison]:
-    found = _compared(estimator, family, metric, labels, cells)
-    other = {BM25: BM25._replace(variant=TIES_NEWEST)}
-    if not any(BM25 in pair for pair in found):
-        return list(found.values())
-    swapped = [(other.get(a, a), other.get(b, b)) for a, b in cells]
-    newest = _compared(estimator, family, metric, labels, swapped)
-    for a, b in [pair for pair in found if BM25 in pair]:
-        twin = newest.get((other.get(a, a), other.get(b, b)))
-        one = found[a, b]
-        if twin is None:
-            note = "BM25 with ties newest was not run: whether ties decide is not known"
-            found[a, b] = replace(one, notes=(*one.notes, note))
-        elif twin.outcome != one.outcome:
-            note = f"with BM25's ties newest: {twin.outcome}"
-            found[a, b] = replace(one, outcome=TIES_DECIDE, notes=(*one.notes, note))
-    return list(found.values())
+def _newest(pair: Pair) -> Pair:
+    """The pair with BM25's other tie rule in BM25's place."""
+    a, b = (cell._replace(variant=TIES_NEWEST) if cell == BM25 else cell for cell in pair)
+    return a, b
+
+
+def _name(labels: Mapping[Cell, str], cell: Cell) -> str:
+    return labels.get(cell, cell.method)
+
+
+def _outcomes(
+    tests: Mapping[Pair, Test | Untested], family: Iterable[Pair]
+) -> dict[Pair, tuple[str, float]]:
+    """Outcome and Holm's p of each pair of the family that has a test."""
+    members = {pair: test for pair in family if isinstance(test := tests[pair], Test)}
+    adjusted = holm([test.p for test in members.values()])
+    return {
+        pair: (_outcome(test, float(p)), float(p))
+        for (pair, test), p in zip(members.items(), adjusted, strict=True)
+    }
+
+
+def _outcome(test: Test, p_holm: float) -> str:
+    if not test.differences.any():
+        return IDENTICAL
+    if p_holm < ALPHA and not test.difference.low <= 0 <= test.difference.high:
+        return BETTER if test.difference.value > 0 else WORSE
+    return NOT_SHOWN
 
 
 def _compared(
-    estimator: Estimator,
-    family: str,
-    metric: str,
-    labels: Mapping[Cell, str],
-    cells: Iterable[tuple[Cell, Cell]],
-) -> dict[tuple[Cell, Cell], Comparison]:
-    """Every pair that was run, all in one pass of resampling."""
-    pairs = [pair for a, b in cells if (pair := _pair(estimator, metric, a, b))]
-    if not pairs:
-        return {}
-    zero_one = not metric.startswith("ndcg")
-    differences = np.array([pair.values[0] - pair.values[1] for pair in pairs])
-    lows, highs = percentile_interval(bootstrap_means(differences, seed=BOOTSTRAP_SEED))
-    flipped = sign_flip(differences, seed=BOOTSTRAP_SEED)
-    tested = [
-        (mcnemar(*pair.values), "exact McNemar")
-        if all(DETERMINISTIC in estimator.runs(cell, metric) for cell in (pair.a, pair.b))
-        and np.isin(pair.values, (0, 1)).all()
-        else (float(p), "sign-flip")
-        for pair, p in zip(pairs, flipped, strict=True)
-    ]
-    adjusted = holm([p for p, _ in tested])
-    found = {}
-    for n, pair in enumerate(pairs):
-        d = differences[n]
-        estimate = Estimate(fmean(d), float(lows[n]), float(highs[n]), d.size)
-        p, test = tested[n]
-        notes = [*pair.notes, *_by_seed(estimator, pair, metric)]
-        if not d.any():
-            outcome = IDENTICAL
-            bound = identical_bound(d.size)
-            notes.append(
-                f"identical on {d.size} questions; true rate of difference below {bound:.3f}"
-            )
-        elif adjusted[n] < ALPHA and not estimate.low <= 0 <= estimate.high:
-            outcome = BETTER if estimate.value > 0 else WORSE
-        else:
-            outcome = NOT_SHOWN
-        if is_saturated(pair.values[1]):
-            notes.append("saturated: fewer than six questions are left to win")
-        found[pair.a, pair.b] = Comparison(
-            family,
-            metric,
-            labels.get(pair.a, pair.a.method),
-            labels.get(pair.b, pair.b.method),
-            estimate,
-            p,
-            float(adjusted[n]),
-            test,
-            outcome,
-            smallest_detectable(d, zero_one=zero_one),
-            tuple(notes),
-        )
-    return found
-
-
-def _pair(estimator: Estimator, metric: str, a: Cell, b: Cell) -> _Pair | None:
-    values, notes = estimator.paired([a, b], metric)
-    return None if isinstance(values, str) else _Pair(a, b, values, tuple(notes))
-
-
-def _by_seed(estimator: Estimator, pair: _Pair, metric: str) -> list[str]:
-    """McNemar's test of each seed, as a description: seeds are no questions."""
-    a, b = (estimator.by_seed(cell, metric) for cell in (pair.a, pair.b))
-    seeds = sorted({*a, *b} - {DETERMINISTIC})
-    columns = [
-        (x.get(seed, x.get(DETERMINISTIC)), y.get(seed, y.get(DETERMINISTIC)))
-        for x, y in [(a, b)]
-        for seed in seeds
-    ]
-    both = [(x, y) for x, y in columns if x is not None and y is not None]
-    if len(both) < 2 or not all(np.isin(same, (0, 1)).all() for same in both):
-        return []
-    ps = [mcnemar(x, y) for x, y in both]
-    return [f"McNemar's p of each seed: {min(ps):.3f} to {max(ps):.3f}"] if min(ps) < 1 else []
-
-
-def comparison_section(found: Sequence[Comparison]) -> Section | None:
-    """A grid for each family, and every number behind it; None where no pair was run."""
-    if not found:
-        return None
-    blocks: list[Block] = [
-        Heading("Paired comparisons", 2),
-        Paragraph(
-            "Row minus the other, in points, on the same questions, with unadjusted 95% intervals. "
-            "Holm's p is adjusted within its family, which the heading names and counts. Better or "
-            "worse needs both: an interval without 0 and Holm's p below .05. Least: the smallest "
-            "difference that these questions would show at 80% power. Exploratory: the verdicts above "
-            "decide what was stated before running."
-        ),
-    ]
-    for family in dict.fromkeys(one.family for one in found):
-        members = [one for one in found if one.family == family]
-        notes = {f"{one.row} - {one.against}": one.notes for one in members if one.notes}
-        blocks += [
-            Heading(f"{family}, {len(members)} tests", 3),
-            Grid(
-                ("row - other", "points [95%]", "p", "Holm p", "outcome", "least"),
-                [
-                    (
-                        f"{one.row} - {one.against}",
-                        points(one.difference),
-                        _p(one.p),
-                        _p(one.p_holm),
-                        one.outcome,
-                        f"{100 * one.detectable:.1f}",
-                    )
-                    for one in members
-                ],
-            ),
-        ]
-        if notes:
-            blocks.append(Bullets(grouped(notes)))
-    entries = [
-        Entry(
-            {"family": one.family, "metric": one.metric, "row": one.row, "against": one.against},
-            one.difference,
-            notes=one.notes,
-            more={
-                "test": one.test,
-                "p": one.p,
-                "p_holm": one.p_holm,
-                "outcome": one.outcome,
-                "detectable": one.detectable,
-            },
-        )
-        for one in found
-    ]
-    return Section("comparisons", blocks, entries)
-
-
-def _p(p: float) -> str:
-    return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
+    names: tuple[str, str, str, str], test: Test, outcome: str, p_holm: float, newest: str | None
+) -> Comparison:
+    """``newest`` is the outcome under BM25's other tie rule, empty if not run, None without BM25."""
+    family, metric, row, against = names
+    n = test.difference.n
+    notes = list(test.notes)
+    if outcome == IDENTICAL:
+        bound = identical_bound(n)
+        notes.append(f"identical on {n} questions; true rate of difference below {bound:.3f}")
+    if saturated := is_saturated(test.values[1]):
+        notes.append("saturated: fewer than six questions are left to win")
+    if newest == "":
+        notes.append("BM25 with ties newest was not run: whether ties decide is not known")
+    elif newest is not None and newest != outcome:
+        notes.append(f"ties oldest: {outcome}; with BM25's ties newest: {newest}")
+        if {outcome, newest} & {BETTER, WORSE}:
+            outcome = TIES_DECIDE
+    return Comparison(
+        family,
+        metric,
+        row,
+        against,
+        test.difference,
+        outcome,
+        test.p,
+        p_holm,
+        test.name,
+        smallest_detectable(test.differences, zero_one=not metric.startswith("ndcg")),
+        saturated,
+        test.seeds,
+        tuple(notes),
+    )

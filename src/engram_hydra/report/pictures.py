@@ -96,7 +96,9 @@ def _differences(metric: str, compared: Sequence[Comparison]) -> list[dict[str, 
             "supported": one.outcome in (BETTER, WORSE),
         }
         for one in compared
-        if one.metric == metric and one.family.endswith(ANCHORED)
+        if one.metric == metric
+        and one.family.endswith(ANCHORED)
+        and isinstance(one.difference, Estimate)
     ]
 
 

@@ -1,0 +1,83 @@
+"""The paired comparisons as people read them, and every number behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engram_hydra.report.comparisons import Comparison
+from engram_hydra.report.document import Block, Bullets, Grid, Heading, Paragraph
+from engram_hydra.report.estimates import NOT_RUN, Estimate, Spread, points
+from engram_hydra.report.pair_tests import p_text
+from engram_hydra.report.section import Entry, Section, grouped
+
+
+def comparison_section(found: Sequence[Comparison]) -> Section | None:
+    """A grid for each family, and every number behind it; None where no pair could be compared."""
+    if not any(isinstance(one.difference, Estimate) for one in found):
+        return None
+    blocks: list[Block] = [
+        Heading("Paired comparisons", 2),
+        Paragraph(
+            "Row minus the other, in points, on the same questions, with unadjusted 95% intervals. "
+            "Holm's p is adjusted within its family, which the heading names and counts. Better or "
+            "worse needs both: an interval without 0 and Holm's p below .05. Least: the smallest "
+            "difference that these questions would show at 80% power. Exploratory: the verdicts above "
+            "decide what was stated before running."
+        ),
+    ]
+    for family in dict.fromkeys(one.family for one in found):
+        blocks += _family(family, [one for one in found if one.family == family])
+    return Section("comparisons", blocks, [_entry(one) for one in found])
+
+
+def _family(family: str, members: Sequence[Comparison]) -> list[Block]:
+    rows, untested = [], []
+    for one in members:
+        if isinstance(one.difference, str) or one.p is None or one.p_holm is None:
+            untested.append(one)
+            continue
+        numbers = (p_text(one.p), p_text(one.p_holm), one.outcome, _size(one.detectable))
+        rows.append((_pair(one), points(one.difference), *numbers))
+    tests = "1 test" if len(rows) == 1 else f"{len(rows)} tests"
+    blocks: list[Block] = [Heading(f"{family}, {tests}", 3)]
+    if rows:
+        header = ("row - other", "points [95%]", "p", "Holm p", "outcome", "least")
+        blocks.append(Grid(header, rows))
+    notes = grouped({_pair(one): one.notes for one in members if one not in untested})
+    absent = [note for one in untested if one.outcome == NOT_RUN for note in one.notes]
+    if absent:
+        notes.append(f"in no test here: {', '.join(dict.fromkeys(absent))}")
+    notes += grouped(
+        {
+            _pair(one): one.notes or ["not compared: one of the two did not log it"]
+            for one in untested
+            if one.outcome != NOT_RUN
+        }
+    )
+    return [*blocks, Bullets(notes)] if notes else blocks
+
+
+def _entry(one: Comparison) -> Entry:
+    return Entry(
+        {"family": one.family, "metric": one.metric, "row": one.row, "against": one.against},
+        one.difference,
+        Spread(one.seeds),
+        one.notes,
+        {
+            "test": one.test,
+            "p": one.p,
+            "p_holm": one.p_holm,
+            "outcome": one.outcome,
+            "detectable": one.detectable,
+            "saturated": one.saturated,
+        },
+    )
+
+
+def _pair(one: Comparison) -> str:
+    return f"{one.row} - {one.against}"
+
+
+def _size(fraction: float | None) -> str:
+    """A size of a difference in points, without a sign."""
+    return "" if fraction is None else f"{100 * fraction:.1f}"

@@ -75,7 +75,7 @@ def share_p(count: int, resamples: int = RESAMPLES) -> float:
 def holm(p: Sequence[float] | Floats) -> Floats:
     """Holm's adjusted p values of one family, shape (m,), in the order given; at most 1.
 
-    Source: Holm (1979), Scand. J. Statist. 6:65-70; computed by statsmodels.
+    Source: Holm (1979), Scand. J. Statist. 6:65-70.
 
     Raises DataError if the family is empty or a p is not from 0 to 1.
     """
@@ -84,7 +84,9 @@ def holm(p: Sequence[float] | Floats) -> Floats:
         raise DataError(
             f"No Holm correction of {raw.tolist()}: give a list of at least one p, each from 0 to 1."
         )
-    from statsmodels.stats.multitest import multipletests
-
-    adjusted: Floats = multipletests(raw, method="holm")[1]
+    # statsmodels' own collects garbage on every call, which takes a tenth of a second.
+    order = np.argsort(raw)
+    stepped = np.maximum.accumulate(raw[order] * np.arange(raw.size, 0, -1))
+    adjusted = np.empty_like(raw)
+    adjusted[order] = np.minimum(stepped, 1)
     return adjusted

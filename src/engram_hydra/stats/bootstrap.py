@@ -19,6 +19,7 @@ import numpy as np
 from engram_hydra.errors import DataError
 from engram_hydra.stats.checks import Floats, finite
 from engram_hydra.stats.draws import RESAMPLES, blocks, counts
+from engram_hydra.stats.tails import tails
 
 _DECIMALS = 12
 
@@ -54,14 +55,19 @@ def stratified_bootstrap_means(
             f"No bootstrap over {len(strata)} strata with {sorted(rows)} rows: give at least one "
             "stratum, and the same rows in each."
         )
-    sums = np.zeros((rows.pop(), resamples))
-    for stratum, values in enumerate(strata):
-        n = values.shape[1]
-        for start, stop in blocks(n, resamples):
-            times = counts(n, seed, stratum, start, stop).astype(np.float64)
-            sums[:, start:stop] += values @ times.T
-    sums /= sum(values.shape[1] for values in strata)
-    return np.round(sums, _DECIMALS, out=sums)
+    total = _sums(strata[0], seed, 0, resamples)
+    for stratum, values in enumerate(strata[1:], start=1):
+        total += _sums(values, seed, stratum, resamples)
+    total /= sum(values.shape[1] for values in strata)
+    return np.round(total, _DECIMALS, out=total)
+
+
+def _sums(values: Floats, seed: int, stratum: int, resamples: int) -> Floats:
+    sums = np.empty((len(values), resamples))
+    for start, stop in blocks(values.shape[1], resamples):
+        times = counts(values.shape[1], seed, stratum, start, stop).astype(np.float64)
+        np.matmul(values, times.T, out=sums[:, start:stop])
+    return sums
 
 
 def percentile_interval(means: Floats, confidence: float = 0.95) -> tuple[Floats, Floats]:
@@ -74,9 +80,8 @@ def percentile_interval(means: Floats, confidence: float = 0.95) -> tuple[Floats
             f"No percentile interval of means of shape {means.shape}: give at least one resample, "
             "all finite."
         )
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(means, [tail, 1 - tail], axis=-1)
-    return low, high
+    low, high = tails(means.reshape(-1, means.shape[-1]), (1 - confidence) / 2)
+    return low.reshape(means.shape[:-1]), high.reshape(means.shape[:-1])
 
 
 def bootstrap_mean(

@@ -24,7 +24,7 @@ class FakeStore:
             data = SimpleNamespace(tags=tags, metrics={})
             yield SimpleNamespace(info=SimpleNamespace(run_id=f"r{n}", start_time=n), data=data)
 
-    def read_artifact(self, run: Any, name: str) -> str:
+    def read_artifact(self, info: Any, name: str) -> str:
         return self.text
 
 

@@ -76,8 +76,10 @@ def test_a_run_that_ends_well_leaves_all_of_it(store):
     expected = tags | {"engram.inert": "resist", "engram.complete": "true"}
     assert expected.items() <= run.data.tags.items()
     assert "engram.error" not in run.data.tags
-    assert store.read_artifact(store.client.get_run(record.run_id), "rows.jsonl") == '{"ä": 1}\n'
-    assert store.read_artifact(store.client.get_run(record.run_id), "below/more.txt") == "more"
+    assert (
+        store.read_artifact(store.client.get_run(record.run_id).info, "rows.jsonl") == '{"ä": 1}\n'
+    )
+    assert store.read_artifact(store.client.get_run(record.run_id).info, "below/more.txt") == "more"
 
 
 @pytest.mark.parametrize(
@@ -103,7 +105,7 @@ def test_a_run_that_ends_badly_is_marked_with_its_traceback(store, job_log, capl
     assert type(error).__name__ in run.data.tags["engram.error"]
     assert run.data.metrics == {}
     assert type(error).__name__ in store.read_artifact(
-        store.client.get_run(rec.run_id), job_log.name
+        store.client.get_run(rec.run_id).info, job_log.name
     )
     assert "Traceback" in caplog.text
     assert type(error).__name__ in caplog.text
@@ -187,7 +189,7 @@ def test_the_job_s_log_becomes_an_artifact_and_no_other_file_of_its_folder(store
     found = artifacts(only_run(store))
     assert {"rows.jsonl", "job.log"} <= found
     assert not any("beside" in name or "mlflow" in name for name in found)
-    assert "on the way" in store.read_artifact(store.client.get_run(record.run_id), "job.log")
+    assert "on the way" in store.read_artifact(store.client.get_run(record.run_id).info, "job.log")
 
 
 def test_done_is_said_only_when_the_run_is_complete(store, job_log, monkeypatch):
@@ -329,7 +331,7 @@ def test_names_of_folders_may_be_awkward(tmp_path, store_template):
     store = open_store(awkward)
     with store.run("n", {}, {}) as record:
         record.files |= {"rows.jsonl": "rows", "below/more.txt": "more"}
-    assert store.read_artifact(store.client.get_run(record.run_id), "below/more.txt") == "more"
+    assert store.read_artifact(store.client.get_run(record.run_id).info, "below/more.txt") == "more"
     assert (awkward / "artifacts" / record.run_id / "artifacts" / "rows.jsonl").is_file()
 
 
@@ -428,7 +430,7 @@ def test_an_artifact_that_is_gone_is_told(store):
     with store.run("n", {}, {}) as record:
         pass
     with pytest.raises(TrackingError, match=f"run {record.run_id} has no readable artifact no.txt"):
-        store.read_artifact(store.client.get_run(record.run_id), "no.txt")
+        store.read_artifact(store.client.get_run(record.run_id).info, "no.txt")
 
 
 def test_the_data_set_is_the_runs_input(store):
@@ -470,17 +472,17 @@ def test_the_command_can_be_pasted_into_a_shell(tmp_path):
 def test_a_local_artifact_is_read_where_it_lies_and_another_through_mlflow(store, monkeypatch):
     with store.run("n", {}, {}) as record:
         record.files["a b%.txt"] = "ä"
-    run = store.client.get_run(record.run_id)
+    info = store.client.get_run(record.run_id).info
     asked = []
-    elsewhere = Path(run.info.artifact_uri.removeprefix("file://"))
+    elsewhere = Path(info.artifact_uri.removeprefix("file://"))
 
     def download(run_id, name):
         asked.append((run_id, name))
         return str(elsewhere / name)
 
     monkeypatch.setattr(store.client, "download_artifacts", download)
-    assert store.read_artifact(run, "a b%.txt") == "ä"
+    assert store.read_artifact(info, "a b%.txt") == "ä"
     assert asked == []
-    run.info._artifact_uri = "mlflow-artifacts:/1/artifacts"
-    assert store.read_artifact(run, "a b%.txt") == "ä"
+    info._artifact_uri = "mlflow-artifacts:/1/artifacts"
+    assert store.read_artifact(info, "a b%.txt") == "ä"
     assert asked == [(record.run_id, "a b%.txt")]

@@ -49,23 +49,24 @@ def _by_size(name: str) -> list[tuple[int, str]]:
 
 
 def _run(store: Store, run: Any) -> Run:
+    info = run.info  # all that is kept of the rest of it
     return Run(
-        run_id=run.info.run_id,
-        started=run.info.start_time,
+        run_id=info.run_id,
+        started=info.start_time,
         tags=run.data.tags,
         metrics=run.data.metrics,
-        per_question=lambda: _rows(store, run),
+        per_question=lambda: _rows(store, info),
     )
 
 
-def _rows(store: Store, run: Any) -> list[dict[str, Any]]:
+def _rows(store: Store, info: Any) -> list[dict[str, Any]]:
     try:
-        rows = [json.loads(x) for x in store.read_artifact(run, PER_QUESTION).splitlines()]
+        rows = [json.loads(x) for x in store.read_artifact(info, PER_QUESTION).splitlines()]
         for row in rows:
             row["question_id"], row["kind"], row["metrics"]
     except (ValueError, KeyError, TypeError) as error:
         raise DataError(
-            f"{PER_QUESTION} of run {run.info.run_id} is damaged ({error}): run it again."
+            f"{PER_QUESTION} of run {info.run_id} is damaged ({error}): run it again."
         ) from error
     return rows
 

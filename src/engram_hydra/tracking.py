@@ -230,14 +230,14 @@ class Store:
             if not token:
                 return
 
-    def read_artifact(self, run: Any, name: str) -> str:
-        """The text of one artifact of a run that was found. Raises TrackingError where it is gone.
+    def read_artifact(self, info: Any, name: str) -> str:
+        """The text of one artifact of the run that ``info`` is of. Raises TrackingError where it is gone.
 
         On this machine it is read where it lies: MLflow's own way asks the store twice for each file.
         """
         from mlflow.utils.file_utils import local_file_uri_to_path
 
-        run_id, place = run.info.run_id, run.info.artifact_uri
+        run_id, place = info.run_id, info.artifact_uri
         try:
             file = (
                 Path(local_file_uri_to_path(place), name)  # type: ignore[no-untyped-call]

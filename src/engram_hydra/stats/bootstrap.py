@@ -59,7 +59,9 @@ def stratified_bootstrap_means(
     for stratum, values in enumerate(strata[1:], start=1):
         total += _sums(values, seed, stratum, resamples)
     total /= sum(values.shape[1] for values in strata)
-    return np.round(total, _DECIMALS, out=total)
+    np.round(total, _DECIMALS, out=total)
+    total += 0.0  # of a negative rest a rounded zero keeps the sign
+    return total
 
 
 def _sums(values: Floats, seed: int, stratum: int, resamples: int) -> Floats:

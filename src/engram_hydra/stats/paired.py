@@ -77,12 +77,12 @@ def holm(p: Sequence[float] | Floats) -> Floats:
 
     Source: Holm (1979), Scand. J. Statist. 6:65-70.
 
-    Raises DataError if the family is empty or a p is not from 0 to 1.
+    Raises DataError if a p is not from 0 to 1.
     """
     raw = np.asarray(p, dtype=np.float64)
-    if raw.ndim != 1 or raw.size == 0 or not ((raw >= 0) & (raw <= 1)).all():
+    if raw.ndim != 1 or not ((raw >= 0) & (raw <= 1)).all():
         raise DataError(
-            f"No Holm correction of {raw.tolist()}: give a list of at least one p, each from 0 to 1."
+            f"No Holm correction of {raw.tolist()}: give a list of p, each from 0 to 1."
         )
     # statsmodels' own collects garbage on every call, which takes a tenth of a second.
     order = np.argsort(raw)

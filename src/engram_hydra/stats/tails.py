@@ -19,7 +19,7 @@ def tails(rows: Floats, tail: float) -> tuple[Floats, Floats]:
     below, above = np.quantile(rows[:, ::_EVERY], [2 * tail, 1 - 2 * tail], axis=1)
     low = [_ranked(row, row <= bound, rank) for row, bound in zip(rows, below, strict=True)]
     high = [-_ranked(-row, row >= bound, rank) for row, bound in zip(rows, above, strict=True)]
-    return np.array(low), np.array(high)
+    return np.array(low), np.array(high) + 0.0  # a zero turned twice is a negative one
 
 
 def _ranked(row: Floats, smallest: np.ndarray, rank: float) -> float:

@@ -33,6 +33,7 @@ check: $(READY)
 bench: $(READY)
 	$(BIN)/python benchmarks/overhead.py
 	$(BIN)/python benchmarks/coral.py
+	$(BIN)/python benchmarks/intervals.py
 	$(BIN)/python benchmarks/peers.py
 	$(BIN)/python benchmarks/growth.py
 

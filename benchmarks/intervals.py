@@ -1,10 +1,11 @@
 """Intervals of a whole table in one pass beside a loop over scipy's, and their coverage.
 
 ``python benchmarks/intervals.py`` bootstraps the paired differences of 14 rows to 4 anchors in 6 metrics
-on 100 questions, five seeds each, made up and seeded. Both sides take turns, and draw everything anew. An
-end of an interval is held against the means that scipy resampled: how far its share of them is from
-the tail it should cut off, in standard errors of a difference of two shares of 10,000. Then both kinds
-of interval are simulated, and held against their coverage as computed exactly.
+on 100 questions, five seeds each, made up and seeded. It is one process on one thread, where both sides
+take turns and draw everything anew. An end of an interval is held against the means that scipy
+resampled: how far its share of them is from the tail it should cut off, in standard errors of a
+difference of two shares of 10,000. Then both kinds of interval are simulated, and held against their
+coverage as computed exactly.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from statistics import median
 import numpy as np
 import scipy.stats
 from table import head, line
+from vector_mode import on_one_thread
 
 from engram_hydra.stats import RESAMPLES, bootstrap_means, draws, percentile_interval
 
@@ -75,6 +77,7 @@ def deviations(intervals: np.ndarray, resampled: np.ndarray) -> np.ndarray:
 
 
 def main() -> None:
+    on_one_thread()
     table = pilot_table()
     one_pass, loop = [], []
     for _ in range(ROUNDS):

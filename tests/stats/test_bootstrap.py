@@ -168,3 +168,12 @@ def test_strata_that_do_not_fit_are_refused(strata: list[np.ndarray]) -> None:
 def test_percentile_interval_refuses(means: object) -> None:
     with pytest.raises(DataError, match="percentile"):
         percentile_interval(np.array(means))
+
+
+def test_percentile_interval_cuts_off_equal_tails() -> None:
+    """Of 41 means the 2.5% quantile is the second, the 5% quantile the third."""
+    means = np.arange(41.0).reshape(1, 1, 41)
+    for confidence, ends in ((0.95, (1, 39)), (0.9, (2, 38))):
+        low, high = percentile_interval(means, confidence)
+        assert low.shape == high.shape == (1, 1)
+        assert (low.item(), high.item()) == pytest.approx(ends)

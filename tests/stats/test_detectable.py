@@ -48,9 +48,10 @@ def test_saturated_if_fewer_than_six_are_left(lost: int, saturated: bool) -> Non
 
 
 def test_six_left_in_seed_means_are_six() -> None:
-    """Thirty questions lost in one seed of five are six, though 0.8 has no exact float."""
-    assert not is_saturated(np.repeat([1 - 0.2, 1.0], [30, 70]))
-    assert is_saturated(np.repeat([1 - 0.2, 1.0], [29, 71]))
+    """Thirty questions lost in one seed of five are six, also with each mean one rounding off."""
+    lost = np.nextafter(0.8, 1)
+    assert not is_saturated(np.full(30, lost))
+    assert is_saturated(np.repeat([lost, 1.0], [29, 71]))
 
 
 @pytest.mark.parametrize("anchor", [[], [math.nan], [1.2], [-0.1], [[1.0]]])

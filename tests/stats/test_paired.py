@@ -16,6 +16,7 @@ from statsmodels.stats.multitest import multipletests
 
 from engram_hydra.errors import DataError
 from engram_hydra.stats import holm, mcnemar, share_p, sign_flip
+from engram_hydra.stats.draws import blocks, signs
 
 PAIRS = st.integers(1, 30).flatmap(
     lambda n: arrays(float, (2, n), elements=st.sampled_from([0.0, 1.0]))
@@ -99,12 +100,12 @@ def test_sign_flip_of_no_difference_and_of_the_clearest() -> None:
     assert sign_flip(rows, seed=0).tolist() == [1, 1 / 10_001]
 
 
-def test_signs_of_a_block_are_not_those_of_another() -> None:
-    """Each question's own flips, 7,000 of 300: with repeated blocks p would be a multiple."""
-    rows = np.random.default_rng(0).normal(0.02, 1, (1, 7000))
-    ps = {float(sign_flip(rows, seed=seed, flips=300)[0]) for seed in range(4)}
-    assert len(ps) > 1
-    assert max(ps) - min(ps) < 8 * math.sqrt(0.25 / 300)
+def test_signs_are_fair_and_a_block_is_not_another() -> None:
+    drawn = np.concatenate([signs(7000, 0, *block) for block in blocks(7000, 300)])
+    assert drawn.shape == (300, 7000)
+    assert set(np.unique(drawn)) == {-1, 1}
+    assert len(np.unique(drawn, axis=0)) == 300
+    assert abs(drawn.mean()) < 4 / math.sqrt(drawn.size)
 
 
 @pytest.mark.parametrize("differences", [[[]], [[math.nan]], [[math.inf, 0]], [0.5]])

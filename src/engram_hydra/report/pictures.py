@@ -91,7 +91,7 @@ def _differences(metric: str, compared: Sequence[Comparison]) -> list[dict[str, 
     return [
         {
             "row": one.row,
-            "against": one.against,
+            "against": one.against.partition(",")[0],  # short, above a narrow panel
             **_ends(one.difference, 100),
             "supported": one.outcome in (BETTER, WORSE),
         }

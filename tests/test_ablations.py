@@ -239,7 +239,9 @@ def test_what_is_no_part_of_the_table_is_left_out_and_listed(workspace):
         words = " ".join(listed[listed.index(f"- Ignored, {reason}: {len(left_out)} (") :].split())
         assert left_out == set(words[words.index("(") + 1 : words.index(")")].split(", "))
     (aggregate,) = workspace.runs(aggregate_of="synthetic")
-    selected, reasons = json.loads(workspace.artifact(aggregate, "runs.json"))["synthetic"].values()
+    selected, reasons, _ = json.loads(workspace.artifact(aggregate, "runs.json"))[
+        "synthetic"
+    ].values()
     (random,) = workspace.runs(method="random", seed="0")
     assert selected == {
         shipped.info.run_id: "bm25/none//deterministic",

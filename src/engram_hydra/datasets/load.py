@@ -19,16 +19,17 @@ def load_dataset(options: DictConfig, folder: str | None) -> Dataset:
     """
     data = _load(options, folder)
     if not data.questions:
-        raise DataError(
-            f"dataset={options.name} has no question to ask: "
-            + (
-                f"its file {data.source} leaves all out, each for a reason such as:"
-                f" {next(iter(data.excluded.values()))}."
-                if data.excluded
-                else "set dataset.single_hop or dataset.two_hop above 0."
-            )
-        )
+        raise DataError(f"dataset={options.name} has no question to ask: {_why(options, data)}.")
     return data
+
+
+def _why(options: DictConfig, data: Dataset) -> str:
+    if data.excluded:
+        reason = next(iter(data.excluded.values()))
+        return f"its file {data.source} leaves all out, each for a reason such as: {reason}"
+    if issubclass(config.schema_of(options), config.Synthetic):
+        return "set dataset.single_hop or dataset.two_hop above 0"
+    return f"its file {data.source} holds none, so put a whole one in its place"
 
 
 def load_if_present(options: DictConfig, folder: str | None) -> Dataset | None:

@@ -166,6 +166,12 @@ def download(
     return end(start(url, home, address, **variables))
 
 
+def slept(done: subprocess.CompletedProcess[str]) -> float:
+    """How many seconds a download would have waited in all."""
+    lines = [line.split() for line in done.stderr.splitlines() if line.startswith("slept ")]
+    return sum(float(seconds) for _, seconds in lines)
+
+
 OFFLINE = {"HF_HUB_OFFLINE": "1"}
 
 
@@ -215,25 +221,28 @@ def test_what_the_hub_does_not_have(
     ("fault", "cause"),
     [
         ("server_error", "500"),
-        ("rate_limited", "429"),
+        ("rate_limited", "asks to wait 7,200 seconds (429)"),
         ("truncated", f"expected {len(CONTENT)}"),
         ("reset", "reset"),
     ],
 )
 def test_a_hub_in_trouble(hub: HubServer, tmp_path: Path, fault: Fault, cause: str) -> None:
     hub.fault = fault
-    assert cause in failure(download(hub.url, tmp_path), tmp_path, ADDRESS)
+    done = download(hub.url, tmp_path)
+    assert cause in failure(done, tmp_path, ADDRESS)
     assert len(hub.requests) < 30
+    assert slept(done) < 60
     hub.fault = "none"
     assert Path(download(hub.url, tmp_path).stdout.strip()).read_bytes() == CONTENT
 
 
 @pytest.mark.parametrize("fault", ["server_error", "rate_limited", "truncated", "reset", "stalled"])
 def test_a_trouble_that_passes(hub: HubServer, tmp_path: Path, fault: Fault) -> None:
-    hub.fault, hub.strikes = fault, 1
+    hub.fault, hub.strikes, hub.retry_after = fault, 1, "30"
     done = download(hub.url, tmp_path, HF_HUB_DOWNLOAD_TIMEOUT="1")
     assert hub.strikes == 0
     assert done.returncode == 0, done.stderr
+    assert slept(done) < 60
     assert Path(done.stdout.strip()).read_bytes() == CONTENT
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import logging
+import os
+import re
 import time
 from functools import partial
 from pathlib import Path
@@ -14,6 +17,18 @@ log = logging.getLogger(__name__)
 PAUSES = (1.0, 4.0)  # seconds between the tries of a download
 PASSING = {408, 429, 500, 502, 503, 504}  # the answers after which the client asks again
 LONGEST_WAIT = 600  # seconds; a hub that asks for more is told of at once
+# What keeps a file from being written. EPERM and EIO are left out: as numbers TLS errors have them too.
+UNWRITABLE = {
+    errno.ENOSPC,
+    errno.EDQUOT,
+    errno.EFBIG,
+    errno.EACCES,
+    errno.EROFS,
+    errno.EEXIST,
+    errno.ENOTDIR,
+    errno.EISDIR,
+    errno.ENAMETOOLONG,
+}
 
 
 class HubBusyError(Exception):
@@ -106,6 +121,24 @@ def download_file(repo: str, revision: str, path: str, *, anew: bool) -> Path:
             log.warning("%s broke off (%s), downloading it again", path, first_line(error))
         time.sleep(pause)
     return Path(download())
+
+
+def cache_folder() -> Path:
+    """Where the client keeps what it downloads."""
+    from huggingface_hub import constants
+
+    return Path(constants.HF_HUB_CACHE)
+
+
+def write_fault(error: BaseException) -> str:
+    """Why this machine could not write a file, if that is what ``error`` says, else nothing.
+
+    The part of the client that is written in Rust may give the system's error as text alone.
+    """
+    number = error.errno if isinstance(error, OSError) else None
+    if number is None and (said := re.search(r"\(os error ([0-9]+)\)", str(error))):
+        number = int(said[1])
+    return os.strerror(number) if number in UNWRITABLE else ""
 
 
 def first_line(error: BaseException) -> str:

@@ -286,7 +286,20 @@ def test_tokens_and_cost(tmp_path: Path) -> None:
     assert unpriced.reader.paid == Usage(0, 0, 0, None)
 
 
-USELESS = ["many", None, True, [1], -1, 0.5, 2**53 + 2, 10**400, 10**4000, math.nan, math.inf]
+USELESS = [
+    "many",
+    None,
+    True,
+    [1],
+    -1,
+    0.5,
+    2**53,
+    2**53 + 1,
+    10**400,
+    10**4000,
+    math.nan,
+    math.inf,
+]
 
 
 @pytest.mark.parametrize("usage", [None, {}, [1], "1", 7, *({"prompt_tokens": n} for n in USELESS)])

@@ -28,8 +28,8 @@ LONGEST_WAIT = 600.0
 # Characters of what an endpoint said that go into an error.
 QUOTED = 200
 
-# Larger numbers are no count of tokens, and no float holds them exactly.
-MOST_TOKENS = 2**53
+# Beyond it floats are no longer exact; no endpoint counts so far.
+MOST_TOKENS = 2**53 - 1
 
 # Waits for so many seconds.
 Pause = Callable[[float], Awaitable[object]]

@@ -27,9 +27,13 @@ def _without(what: str) -> None:
     pytest.skip(reason)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """Debian's Chromium, driven by Playwright."""
+    """Debian's Chromium, driven by Playwright.
+
+    It closes with its module: while it is open an event loop runs in this thread, in which no
+    later test could start one of its own.
+    """
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:

@@ -1,0 +1,48 @@
+"""The Ray cluster a sweep runs on: one that is there, or one started on this machine."""
+
+import logging
+import os
+from typing import Any
+
+
+def connected(address: str | None, num_cpus: int, max_retries: int) -> Any:
+    """The module ``ray``, connected; it stays so until this process ends.
+
+    Without an address, neither here nor in RAY_ADDRESS, a cluster is started on this machine, which
+    listens on the loopback interface only and ends with this process. Raises ConfigError where Ray is
+    missing, the cluster can't be reached, or the one started here has fewer than ``num_cpus``.
+    """
+    from engram_hydra.errors import ConfigError
+
+    own = not (address or os.environ.get("RAY_ADDRESS"))
+    if own:
+        os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # no other machine: loopback only
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_DEDUP_LOGS", "0")  # jobs that say the same are not one job
+    # Else a job that fills the memory would be done again for ever.
+    os.environ.setdefault("RAY_task_oom_retries", str(max_retries))
+    try:
+        import ray
+    except ImportError as error:
+        raise ConfigError(
+            f'hydra/launcher=ray needs the package ray ({error}): `pip install "engram-hydra[ray]"`.'
+        ) from error
+    if not ray.is_initialized():
+        try:
+            ray.init(
+                address=address,
+                logging_level=logging.ERROR,
+                **({"include_dashboard": False} if own else {}),
+            )
+        except Exception as error:  # of many types, a plain one among them
+            place = address or os.environ.get("RAY_ADDRESS") or "this machine"
+            problem = " ".join(str(error).split())
+            raise ConfigError(
+                f"no Ray cluster answers at {place} ({type(error).__name__}: {problem}):"
+                " start one with `ray start --head`, or leave hydra.launcher.address=null."
+            ) from error
+    if own and (there := ray.cluster_resources().get("CPU", 0)) < num_cpus:
+        raise ConfigError(
+            f"hydra.launcher.num_cpus={num_cpus} is more than this machine has: at most {there:.0f}."
+        )
+    return ray

@@ -2,7 +2,11 @@
 
 import logging
 import os
+import socket
 from typing import Any
+from urllib.parse import urlsplit
+
+SECONDS_TO_ANSWER = 10
 
 
 def connected(address: str | None, num_cpus: int, max_retries: int) -> Any:
@@ -14,7 +18,8 @@ def connected(address: str | None, num_cpus: int, max_retries: int) -> Any:
     """
     from engram_hydra.errors import ConfigError
 
-    own = not (address or os.environ.get("RAY_ADDRESS"))
+    address = address or os.environ.get("RAY_ADDRESS")
+    own = not address
     if own:
         os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # no other machine: loopback only
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -29,20 +34,25 @@ def connected(address: str | None, num_cpus: int, max_retries: int) -> Any:
         ) from error
     if not ray.is_initialized():
         try:
-            ray.init(
-                address=address,
-                logging_level=logging.ERROR,
-                **({"include_dashboard": False} if own else {}),
-            )
+            if address and ":" in address:
+                _knock(address)
+            dashboard = {"include_dashboard": False} if own else {}
+            ray.init(address=address, logging_level=logging.ERROR, **dashboard)
         except Exception as error:  # of many types, a plain one among them
-            place = address or os.environ.get("RAY_ADDRESS") or "this machine"
             problem = " ".join(str(error).split())
             raise ConfigError(
-                f"no Ray cluster answers at {place} ({type(error).__name__}: {problem}):"
-                " start one with `ray start --head`, or leave hydra.launcher.address=null."
+                f"no Ray cluster answers at {address or 'this machine'}"
+                f" ({type(error).__name__}: {problem}): start one with `ray start --head`, or leave"
+                " hydra.launcher.address=null."
             ) from error
     if own and (there := ray.cluster_resources().get("CPU", 0)) < num_cpus:
         raise ConfigError(
             f"hydra.launcher.num_cpus={num_cpus} is more than this machine has: at most {there:.0f}."
         )
     return ray
+
+
+def _knock(address: str) -> None:
+    """Raise OSError where nothing listens: Ray itself would go on trying for minutes."""
+    url = urlsplit(address if "://" in address else f"//{address}")
+    socket.create_connection((url.hostname, url.port), SECONDS_TO_ANSWER).close()

@@ -21,6 +21,11 @@ from engram_hydra.errors import ConfigError, EngramError, MethodError
 
 USAGE_ERROR = 2
 INTERRUPTED = 130  # as a shell has it
+EXTRA = {  # of options that a plugin brings
+    "hydra/launcher/joblib": "joblib",
+    "hydra/launcher/submitit_slurm": "slurm",
+    "hydra/launcher/submitit_local": "slurm",
+}
 NOT_A_NAME = "Config group override must be"  # how Hydra's bare ValueError for method=3 begins
 
 
@@ -113,6 +118,8 @@ def explain(error: Exception) -> str:
     """One sentence for what Hydra or OmegaConf refused: the key, what is wrong, what is allowed."""
     if isinstance(error, MissingConfigException) and error.missing_cfg_file:
         group, _, option = error.missing_cfg_file.rpartition("/")
+        if extra := EXTRA.get(error.missing_cfg_file):
+            return f'{group}={option} needs an extra: `pip install "engram-hydra[{extra}]"`.'
         if group and error.options:
             return f"{group}={option} does not exist: choose one of {', '.join(sorted(error.options))}."
     if isinstance(error, OverrideParseException):

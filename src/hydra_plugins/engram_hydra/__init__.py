@@ -46,10 +46,12 @@ class EngramSweeper(BasicSweeper):
     def sweep(self, arguments: list[str]) -> list[JobReturn]:
         """Launch every job, ``max_batch_size`` at a time, and return what the good ones did.
 
-        Raises SweepError where jobs failed, when all are over.
+        Raises SweepError where jobs failed, when all are over; EngramError at once where the launcher
+        lost one.
         """
         from engram_hydra.errors import SweepError
         from engram_hydra.tracking import ui_command
+        from hydra_plugins.engram_hydra._lost import explained
 
         assert self.config is not None and self.launcher is not None
         jobs = [list(job) for job in self._distinct(self.jobs(arguments))]
@@ -58,7 +60,10 @@ class EngramSweeper(BasicSweeper):
         OmegaConf.save(self.config, folder / "multirun.yaml")
         done: list[JobReturn] = []
         for batch in self.split_overrides_to_chunks(jobs, self.max_batch_size):
-            done += self.launcher.launch(batch, initial_job_idx=len(done))
+            try:
+                done += self.launcher.launch(batch, initial_job_idx=len(done))
+            except Exception as error:
+                raise explained(error, folder) from error
         log.info("look at the runs with: %s", ui_command(self.config.tracking.uri))
         failed = [job for job in done if job.status is JobStatus.FAILED]
         if failed:

@@ -17,7 +17,7 @@ from yaml import YAMLError  # type: ignore[import-untyped]
 
 from engram_hydra import config
 from engram_hydra.conf_dir import conf_dir
-from engram_hydra.errors import ConfigError, EngramError, MethodError
+from engram_hydra.errors import ConfigError, EngramError, MethodError, reason
 
 USAGE_ERROR = 2
 INTERRUPTED = 130  # as a shell has it
@@ -42,7 +42,8 @@ def hydra_command(task: Callable[[DictConfig], Any], config_name: str) -> None:
             return _without_exit(task, cfg)
         except Exception as error:
             if _in_sweep():  # the sweeper names it when all jobs are done
-                raise
+                # As plain words: not every error survives the way from a worker process.
+                raise EngramError(reason(error)) from error
             failures.append(error)  # not raised here, or Hydra would add words of its own
 
     try:

@@ -18,6 +18,7 @@ from engram_hydra.datasets.dataset import Dataset, History
 from engram_hydra.embedders.embedder import Embedder
 from engram_hydra.errors import EngramError
 from engram_hydra.progress import reported
+from engram_hydra.threads import shared_among
 from engram_hydra.trial import Trial, attempt, new_embedder
 
 log = logging.getLogger(__name__)
@@ -53,7 +54,9 @@ def _shared(cfg: DictConfig, data: Dataset, workers: int) -> Iterator[Trial]:
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers, context, _start, (plain,)) as pool:
         try:
-            yield from pool.map(partial(_attempt, plain, data.sha256), data.histories)
+            with shared_among(workers):  # all processes are started as their work is handed in
+                trials = pool.map(partial(_attempt, plain, data.sha256), data.histories)
+            yield from trials
         except BaseException as error:
             for worker in multiprocessing.active_children():  # what they are at is of no use now
                 worker.terminate()

@@ -59,11 +59,11 @@ class EngramSweeper(BasicSweeper):
         folder.mkdir(parents=True, exist_ok=True)
         OmegaConf.save(self.config, folder / "multirun.yaml")
         done: list[JobReturn] = []
-        for batch in self.split_overrides_to_chunks(jobs, self.max_batch_size):
-            try:
+        try:
+            for batch in self.split_overrides_to_chunks(jobs, self.max_batch_size):
                 done += self.launcher.launch(batch, initial_job_idx=len(done))
-            except Exception as error:
-                raise explained(error, folder) from error
+        except Exception as error:
+            raise explained(error, folder) from error
         log.info("look at the runs with: %s", ui_command(self.config.tracking.uri))
         failed = [job for job in done if job.status is JobStatus.FAILED]
         if failed:

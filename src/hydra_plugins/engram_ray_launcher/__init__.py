@@ -1,4 +1,4 @@
-"""A Hydra launcher over Ray's task API: every job of a sweep is a task, done again if its worker is lost."""
+"""A Hydra launcher over Ray's task API: a job is a task, done again if its worker is lost."""
 
 import logging
 from collections.abc import Sequence
@@ -73,6 +73,7 @@ class RayLauncher(Launcher):
     def setup(
         self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig
     ) -> None:
+        _check_ranges(config.hydra.launcher)
         self.config = config
         self.shared = (hydra_context, config, task_function)
 
@@ -129,9 +130,18 @@ class RayLauncher(Launcher):
             )
         except ray.exceptions.RayError as error:
             problem = error
-        return JobReturn(
-            overrides=list(overrides), status=JobStatus.FAILED, _return_value=problem
-        )
+        return JobReturn(overrides=list(overrides), status=JobStatus.FAILED, _return_value=problem)
+
+
+def _check_ranges(options: DictConfig) -> None:
+    """Raise ConfigError for numbers that Ray would refuse in words of its own, or take in another sense."""
+    from engram_hydra.errors import ConfigError
+
+    for name, least in {"num_cpus": 1, "max_retries": 0, "memory_gb": 0.1}.items():
+        if options[name] is not None and options[name] < least:
+            raise ConfigError(
+                f"hydra.launcher.{name}={options[name]} is out of range: it must be at least {least}."
+            )
 
 
 def _job(shared: tuple[Any, ...], number: int, overrides: list[str]) -> JobReturn:

@@ -38,8 +38,9 @@ bench: $(READY)
 	$(BIN)/python benchmarks/aggregation.py
 	$(BIN)/python benchmarks/growth.py
 
-# A million polyps in one pass, within 6 GiB; takes a while.
+# Faults that take long to stage, and a million polyps in one pass, within 6 GiB; takes a while.
 soak: $(READY)
+	$(BIN)/python -m pytest -m soak
 	$(BIN)/python benchmarks/soak.py
 
 ui: $(READY)

@@ -130,7 +130,7 @@ def test_slurm_is_told_what_a_job_needs(workspace, launched):
     asked = [f"hydra.launcher.{need}" for need in needs]
     done = launched(SLURM, *asked, "method=bm25,random", PATH=path)
     assert done.returncode == 0, done.stderr
-    (script,) = workspace.folder.rglob("submission_file_*.sh")
+    (script,) = workspace.folder.rglob("*_submission.sh")
     options = dict(re.findall(r"^#SBATCH --([a-z-]+)=(.*)$", script.read_text(), re.MULTILINE))
     assert {
         "job-name": "engram_hydra",

@@ -7,6 +7,7 @@ import socket
 import struct
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
@@ -22,6 +23,11 @@ Fault = Literal[
     "server_error",  # 500, with a page of HTML
     "unavailable",  # 503, with a Retry-After if the server has one
     "hang",  # no answer while the server lasts
+    "slow_headers",  # a header without an end, a byte each 0.1 s
+    "slow_body",  # likewise a body
+    "slow_error",  # likewise a body, under status 500
+    "endless",  # a body without an end, as fast as it is taken
+    "endless_error",  # likewise under status 500
     "reset",  # the connection is reset instead of an answer
     "truncated",  # the connection drops at half of the body
     "not_json",
@@ -75,7 +81,7 @@ class ChatServer:
         then: Fault = "none",
         answer: Answer = echo,
         retry_after: str | None = None,
-        usage: dict[str, object] | None = None,
+        usage: object = None,
     ) -> None:
         self.requests: list[ChatRequest] = []
         self.retry_after = retry_after
@@ -125,8 +131,13 @@ class ChatServer:
             return {"null_content": None, "blank": " \n", "lone_surrogate": "\ud800"}[fault]
         return self._answer(request)
 
-    def hang(self) -> None:
-        self._over.wait(30)
+    def encoded(self, body: bytes) -> tuple[bytes, str]:
+        """An answer's body as it is sent, and its Content-Encoding."""
+        return body, "identity"
+
+    def hang(self, seconds: float = 30) -> bool:
+        """Waits; true if the server is to end."""
+        return self._over.wait(seconds)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -145,6 +156,8 @@ class _Handler(BaseHTTPRequestHandler):
         elif fault == "hang":
             self.chat.hang()
             self.close_connection = True
+        elif fault.startswith(("slow_", "endless")):
+            self._send_for_ever(fault)
         elif fault == "reset":
             # Lingering for no time makes closing a reset.
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -167,10 +180,22 @@ class _Handler(BaseHTTPRequestHandler):
                 "created": 0,
                 "model": body["model"],
             }
-            self._send(200, json.dumps(reply).encode(), halved=fault == "truncated")
+            sent, encoding = self.chat.encoded(json.dumps(reply).encode())
+            self._send(200, sent, encoding=encoding, halved=fault == "truncated")
 
     def log_message(self, format: str, *args: object) -> None:
         """Say nothing."""
+
+    def _send_for_ever(self, fault: Fault) -> None:
+        self.close_connection = True
+        status = "500 Broken" if fault.endswith("_error") else "200 OK"
+        self.wfile.write(f"HTTP/1.1 {status}\r\nPadding: ".encode())
+        if fault != "slow_headers":
+            self.wfile.write(b"none\r\n\r\n")
+        slow = fault.startswith("slow_")
+        with suppress(OSError):  # the reader has had enough
+            while not self.chat.hang(0.1 if slow else 0):
+                self.wfile.write(b"x" if slow else b"x" * (1 << 16))
 
     def _send_error(self, fault: Fault, headers: dict[str, str]) -> None:
         if fault == "server_error":
@@ -187,11 +212,13 @@ class _Handler(BaseHTTPRequestHandler):
         body: bytes,
         *,
         kind: str = "application/json",
+        encoding: str = "identity",
         retry_after: str | None = None,
         halved: bool = False,
     ) -> None:
         self.send_response(status)
         self.send_header("Content-Type", kind)
+        self.send_header("Content-Encoding", encoding)
         self.send_header("Content-Length", str(len(body)))
         if retry_after is not None:
             self.send_header("Retry-After", retry_after)

@@ -59,6 +59,7 @@ class HubServer:
     """
 
     strikes: int | None = None
+    retry_after = "7200"  # seconds, with each 429
 
     def __init__(self, *repos: HubRepo, fault: Fault = "none") -> None:
         self.repos = repos
@@ -131,7 +132,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(500, b"")
             return
         if self._struck("rate_limited"):
-            self._send(429, b"", {"Retry-After": "7200"})
+            self._send(429, b"", {"Retry-After": self.hub.retry_after})
             return
         path = unquote(urlsplit(self.path).path)
         repo = next((r for r in self.hub.repos if f"/{_address(r)}/" in path), None)

@@ -12,6 +12,7 @@ import pytest
 from omegaconf import DictConfig
 
 from engram_hydra.conf_dir import conf_dir
+from engram_hydra.fetch import _folded
 
 from hub_server import HubRepo, HubServer, environment, refusing
 
@@ -55,30 +56,45 @@ def fetch(
     return done
 
 
-def said(done: subprocess.CompletedProcess[str]) -> list[str]:
+def found(output: str) -> list[list[str]]:
+    """The lines about each file that is here: whose it is, its path, its hash, its size."""
+    lines = output.splitlines()
+    hashes = [i for i, line in enumerate(lines) if line.startswith("  SHA-256")]
+    return [lines[i - 2 : i + 2] for i in hashes]
+
+
+def said(done: subprocess.CompletedProcess[str]) -> list[list[str]]:
     assert done.returncode == 0, done.stdout + done.stderr
-    return [line for line in done.stdout.splitlines() if "SHA-256" in line]
+    return found(done.stdout)
+
+
+def failures(errors: str) -> list[str]:
+    """The sentences about what could not be had, each in one line."""
+    return errors.replace("\n  ", " ").splitlines()
 
 
 def test_what_is_fetched_is_here_afterwards(repos: tuple[HubRepo, HubRepo], tmp_path: Path) -> None:
     with HubServer(*repos) as hub:
         data, prompt = said(fetch(hub.url, tmp_path, "dataset=fc_sh_6k", PINNED))
-    assert data.startswith(f"fc_sh_6k: fetched, {tmp_path / 'hub'}")
-    assert f"({len(CONTENT):,} bytes, SHA-256 {PINNED[-64:]}, as pinned)" in data
-    assert prompt.startswith(f"fc_sh_6k: fetched, {tmp_path / 'cache'}")
-    assert f"SHA-256 {hashlib.sha256(PROMPT).hexdigest()}, which nobody pinned" in prompt
+    assert data[0] == prompt[0] == "fc_sh_6k: fetched"
+    assert Path(data[1].strip()).read_bytes() == CONTENT
+    assert data[1].startswith(f"  {tmp_path / 'hub'}/")
+    assert data[2:] == [f"  SHA-256 {PINNED[-64:]}, as pinned", f"  {len(CONTENT):,} bytes"]
+    assert prompt[1].startswith(f"  {tmp_path / 'cache'}/")
+    digest = hashlib.sha256(PROMPT).hexdigest()
+    assert prompt[2:] == [f"  SHA-256 {digest}, which nobody pinned", f"  {len(PROMPT)} bytes"]
     with refusing() as url:
         again = said(fetch(url, tmp_path, "dataset=fc_sh_6k", PINNED))
-    assert again == [line.replace(": fetched,", ": already here,") for line in (data, prompt)]
+    assert again == [["fc_sh_6k: already here", *lines[1:]] for lines in (data, prompt)]
 
 
 def test_one_file_that_fails_keeps_no_other(repos: tuple[HubRepo, HubRepo], tmp_path: Path) -> None:
     with HubServer(repos[1]) as hub:
         done = fetch(hub.url, tmp_path, "dataset=fc_sh_6k", PINNED)
     assert done.returncode == 1
-    [sentence] = done.stderr.splitlines()
+    [sentence] = failures(done.stderr)
     assert sentence.startswith("fc_sh_6k: data/Conflict_Resolution")
-    assert "fc_sh_6k: fetched, " in done.stdout
+    assert "fc_sh_6k: fetched\n" in done.stdout
 
 
 def test_without_a_network_it_says_so_at_once(tmp_path: Path) -> None:
@@ -86,7 +102,7 @@ def test_without_a_network_it_says_so_at_once(tmp_path: Path) -> None:
         done = fetch(url, tmp_path, "dataset=all")
     assert done.returncode == 1
     assert "refused" in done.stderr
-    data, prompt, histories = done.stderr.splitlines()
+    data, prompt, histories = failures(done.stderr)
     assert "Conflict_Resolution-00000-of-00001.parquet of hub data set" in data
     assert histories.startswith("longmemeval_s, longmemeval_s_pilot: longmemeval_s_cleaned.json of")
     # What lies nowhere to be fetched from is no failure, where all was asked for.
@@ -98,15 +114,40 @@ def test_without_a_network_it_says_so_at_once(tmp_path: Path) -> None:
 def test_all_is_every_data_set_and_each_file_once(engram_data: Path, tmp_path: Path) -> None:
     with refusing() as url:
         done = fetch(url, tmp_path, "dataset=all", ENGRAM_DATA=str(engram_data))
-    lines = [line for line in done.stdout.splitlines() if "SHA-256" in line]
+    files = found(done.stdout)
     whole = engram_data / "longmemeval" / "longmemeval_s_cleaned.json"  # perhaps not at hand
     assert (done.returncode == 0) is whole.is_file()
-    assert len(lines) == len({line.partition(", /")[2] for line in lines})
-    assert all(": already here, " in line and line.endswith(", as pinned)") for line in lines)
+    assert len(files) == len({path for _, path, *_ in files})
+    assert all(digest.endswith(", as pinned") for *_, digest, _ in files)
     sets = {path.stem for path in (Path(conf_dir()) / "dataset").glob("fc_*.yaml")}
     sets.add("longmemeval_sample")
-    named = {name for line in lines for name in line.partition(":")[0].split(", ")}
-    assert sets <= named
+    for who, *_ in files:
+        names, _, state = who.partition(": ")
+        assert state == "already here"
+        sets -= set(names.split(", "))
+    assert sets == set()
+
+
+def test_lines_fit_100_columns_but_for_what_would_be_cut(tmp_path: Path) -> None:
+    home = tmp_path / "a folder of a long name with spaces"
+    (home / "data").mkdir(parents=True)
+    with refusing() as url:
+        done = fetch(url, home, "dataset=all", ENGRAM_DATA=str(home / "data"))
+    lines = [line for text in (done.stdout, done.stderr) for line in text.splitlines()]
+    long = [line for line in lines if len(line) > 100]
+    assert len(lines) > 10
+    assert all(
+        " " not in line.replace(str(home), "home").strip().removeprefix("asking for ")
+        for line in long
+    )
+    assert f"{home / 'data'}/longmemeval/longmemeval_s_cleaned.json." in done.stderr
+
+
+def test_a_full_line_is_folded_and_a_folder_is_not() -> None:
+    folder = Path("/" + "b c/" * 30)
+    text = _folded(f"{'word ' * 30}{folder}/file {'word ' * 30}", folder, None)
+    assert [line for line in text.splitlines() if len(line) > 100] == [f"  {folder}/file"]
+    assert len(text.splitlines()) == 5
 
 
 def test_all_is_no_data_set_of_a_run(tmp_path: Path) -> None:
@@ -145,4 +186,6 @@ def test_a_mistake_is_told(tmp_path: Path, arguments: list[str], code: int, word
 
 def test_help_needs_no_choice(tmp_path: Path) -> None:
     with refusing() as url:
-        assert "engram_hydra.fetch dataset=all" in fetch(url, tmp_path, "--help").stdout
+        words = fetch(url, tmp_path, "--help").stdout
+    assert "engram_hydra.fetch dataset=all" in words
+    assert all(len(line) <= 100 for line in words.splitlines())

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,14 @@ def history(number: int) -> History:
 
 
 DATA = Dataset("made up", tuple(history(number) for number in range(7)), "ab" * 32, "here")
+
+
+def lengthened(one: History) -> History:
+    """A history of about a megabyte, which no pipe holds."""
+    return replace(one, items=tuple(replace(item, text=item.text * 3000) for item in one.items))
+
+
+BIG = replace(DATA, histories=tuple(lengthened(one) for one in DATA.histories))
 
 
 def results(trials: Sequence[Trial]) -> list[Any]:
@@ -77,27 +86,30 @@ def unruly(compose: Any, monkeypatch: pytest.MonkeyPatch, *overrides: str) -> Di
     return cfg
 
 
+@pytest.mark.parametrize("data", [DATA, BIG], ids=["small", "big"])
 @pytest.mark.parametrize("workers", [1, 2])
-def test_a_broken_rule_names_the_history(compose, monkeypatch, workers: int) -> None:
+def test_a_broken_rule_names_the_history(compose, monkeypatch, workers: int, data: Dataset) -> None:
     cfg = unruly(compose, monkeypatch, "+method.params.too_much_at=24", f"workers={workers}")
     with pytest.raises(MethodError, match=r"^history q4: .* 11 items where at most k = 10"):
-        run_trials(cfg, DATA)
+        run_trials(cfg, data)
 
 
-def test_a_worker_that_dies_is_told(compose, monkeypatch) -> None:
+@pytest.mark.parametrize("data", [DATA, BIG], ids=["small", "big"])
+def test_a_worker_that_dies_is_told(compose, monkeypatch, data: Dataset) -> None:
     cfg = unruly(compose, monkeypatch, "+method.params.dies_at=23", "workers=2")
     with pytest.raises(EngramError, match=r"one of 2 worker processes died.*smaller workers="):
-        run_trials(cfg, DATA)
+        run_trials(cfg, data)
 
 
 SLEEPY = """
 import signal
+import sys
 from hydra import compose, initialize_config_dir
 from engram_hydra import config
 from engram_hydra.cli import register_resolvers
 from engram_hydra.conf_dir import conf_dir
 from engram_hydra.trials import run_trials
-from test_trials import DATA
+from test_trials import BIG
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in jobs of the background
@@ -106,12 +118,16 @@ if __name__ == "__main__":
     own = ["method=custom", "method._target_=test_trials.Unruly", "+method.params.sleeps=true"]
     with initialize_config_dir(conf_dir(), version_base="1.3"):
         cfg = compose("config", [*own, "workers=2"])
-    run_trials(cfg, DATA)
+    try:
+        run_trials(cfg, BIG)
+    except KeyboardInterrupt as error:
+        kept = error  # and with it all that the run had, as whoever reports it does
+        sys.exit(130)
 """
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
-def test_no_worker_outlives_its_parent(tmp_path: Path, how: signal.Signals) -> None:
+@pytest.mark.parametrize(("how", "code"), [(signal.SIGKILL, -9), (signal.SIGINT, 130)])
+def test_no_worker_outlives_its_parent(tmp_path: Path, how: signal.Signals, code: int) -> None:
     script = tmp_path / "sleepy.py"
     script.write_text(SLEEPY)
     env = os.environ | {"PYTHONPATH": str(Path(__file__).parent)}
@@ -125,6 +141,7 @@ def test_no_worker_outlives_its_parent(tmp_path: Path, how: signal.Signals) -> N
         while any(map(alive, workers)) and time.monotonic() < deadline:
             time.sleep(0.1)
         assert not any(map(alive, workers))
+        assert parent.wait(timeout=20) == code
 
 
 def alive(pid: int) -> bool:

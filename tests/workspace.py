@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,18 +26,35 @@ class Workspace:
         self, *arguments: str, module: str = "engram_hydra", **environment: str
     ) -> subprocess.CompletedProcess[str]:
         """The finished process, whatever its exit code."""
-        env = os.environ | {"ENGRAM_CACHE": str(self.cache)} | environment
-        env.pop("PYTHONPATH", None)
         if module == "engram_hydra.aggregate":  # or no change could be tested before its commit
             arguments = ("dirty=take", *arguments)
         return subprocess.run(
             [sys.executable, "-m", module, *arguments],
             cwd=self.folder,
-            env=env,
+            env=self._environment(environment),
             capture_output=True,
             text=True,
             timeout=900,
         )
+
+    def start(self, *arguments: str, **environment: str) -> subprocess.Popen[str]:
+        """A run under way, in a process group of its own, as a terminal's foreground has it."""
+        heeds = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
+        run = "import runpy; runpy.run_module('engram_hydra', run_name='__main__', alter_sys=True)"
+        return subprocess.Popen(
+            [sys.executable, "-c", heeds + run, *arguments],
+            cwd=self.folder,
+            env=self._environment(environment),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def _environment(self, more: Mapping[str, str]) -> dict[str, str]:
+        env = os.environ | {"ENGRAM_CACHE": str(self.cache)} | more
+        env.pop("PYTHONPATH", None)
+        return env
 
     def ok(self, *arguments: str, **more: str) -> str:
         """What a command that must succeed wrote to standard output."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import signal
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,13 +22,17 @@ from engram_hydra.conf_dir import conf_dir
 from engram_hydra.errors import ConfigError, EngramError, MethodError, reason
 
 USAGE_ERROR = 2
-INTERRUPTED = 130  # as a shell has it
+INTERRUPTED, TERMINATED = 130, 143  # as a shell has it
 EXTRA = {  # of options that a plugin brings
     "hydra/launcher/joblib": "joblib",
     "hydra/launcher/submitit_slurm": "slurm",
     "hydra/launcher/submitit_local": "slurm",
 }
 NOT_A_NAME = "Config group override must be"  # how Hydra's bare ValueError for method=3 begins
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, which ends a run in the same order as Ctrl-C does."""
 
 
 def hydra_command(task: Callable[[DictConfig], Any], config_name: str) -> None:
@@ -38,6 +44,7 @@ def hydra_command(task: Callable[[DictConfig], Any], config_name: str) -> None:
     failures: list[Exception] = []
 
     def job(cfg: DictConfig) -> Any:
+        heed_sigterm()  # here, for a launcher may run the job in a process of its own
         try:
             return _without_exit(task, cfg)
         except Exception as error:
@@ -55,8 +62,8 @@ def hydra_command(task: Callable[[DictConfig], Any], config_name: str) -> None:
         hydra.main(version_base="1.3", config_path=conf_dir(), config_name=config_name)(job)()
         if failures:
             raise failures[0]
-    except KeyboardInterrupt:  # a run that was under way has been marked and has its traceback
-        sys.exit(_say("stopped.", INTERRUPTED))
+    except KeyboardInterrupt as stop:  # a run that was under way is marked and has its traceback
+        sys.exit(_say("stopped.", TERMINATED if isinstance(stop, Terminated) else INTERRUPTED))
     except BrokenPipeError:  # whoever read the output, such as head, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
@@ -79,6 +86,18 @@ def hydra_command(task: Callable[[DictConfig], Any], config_name: str) -> None:
         if not str(error).startswith(NOT_A_NAME):
             raise
         sys.exit(_say(explain(error), USAGE_ERROR))
+
+
+def heed_sigterm() -> None:
+    """Let SIGTERM raise ``Terminated``, unless whoever started this process had it ignored."""
+
+    def stop(*_: object) -> None:
+        raise Terminated("SIGTERM")
+
+    if threading.current_thread() is threading.main_thread() and (
+        signal.getsignal(signal.SIGTERM) is not signal.SIG_IGN
+    ):
+        signal.signal(signal.SIGTERM, stop)
 
 
 def register_resolvers() -> None:

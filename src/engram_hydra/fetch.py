@@ -5,6 +5,7 @@ A run does the same by itself; this is for before it, or for a machine that will
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -22,8 +23,10 @@ from engram_hydra.datasets.files import (
     sha256_of,
 )
 from engram_hydra.errors import DataError
+from engram_hydra.hub import cache_folder
 
 ALL = "all"  # every data set: an option of this command alone
+WIDTH = 100  # columns
 
 
 def fetch(cfg: DictConfig) -> None:
@@ -58,12 +61,14 @@ def _bring(
     try:
         found = present(folder, *forms, cache=cache)
         if not found and every and nowhere:
-            print(f"{who}: can't be fetched; put {' or '.join(form.local for form in forms)} there")
+            places = " or ".join(form.local for form in forms)
+            print(_folded(f"{who}: can't be fetched; put {places} there"))
             return ""
         path = found or locate(folder, *forms, cache=cache)
     except DataError as error:
-        return f"{who}: {error}"
-    print(f"{who}: {'already here' if found else 'fetched'}, {_said(path, forms)}")
+        return _folded(f"{who}: {error}", folder, cache, cache_folder())
+    print(_folded(f"{who}: {'already here' if found else 'fetched'}"))
+    print(textwrap.indent(_said(path, forms), "  "))
     return ""
 
 
@@ -93,10 +98,20 @@ def _file_sets(options: DictConfig, cfg: DictConfig) -> Iterator[tuple[PinnedFil
 
 
 def _said(path: Path, forms: Sequence[PinnedFile]) -> str:
-    """Where a file lies, its size, and what its hash is worth."""
+    """Where a file lies, its hash and size, and what the hash is worth, in a line each."""
     digest = sha256_of(path)
     pinned = "as pinned" if digest in {form.sha256 for form in forms} else "which nobody pinned"
-    return f"{path} ({path.stat().st_size:,} bytes, SHA-256 {digest}, {pinned})"
+    return f"{path}\nSHA-256 {digest}, {pinned}\n{path.stat().st_size:,} bytes"
+
+
+def _folded(text: str, *folders: Path | None) -> str:
+    """``text`` in lines of ``WIDTH``; none ends within a word, nor within the name of a folder."""
+    for name in map(str, filter(None, folders)):
+        text = text.replace(name, name.replace(" ", "\0"))
+    lines = textwrap.fill(
+        text, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    )
+    return lines.replace("\0", " ")
 
 
 def main() -> None:

@@ -2,30 +2,69 @@
 
 from __future__ import annotations
 
+import errno
 import logging
+import os
+import re
 import time
 from functools import partial
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 log = logging.getLogger(__name__)
 
 PAUSES = (1.0, 4.0)  # seconds between the tries of a download
 PASSING = {408, 429, 500, 502, 503, 504}  # the answers after which the client asks again
+LONGEST_WAIT = 600  # seconds; a hub that asks for more is told of at once
+# What keeps a file from being written. EPERM and EIO are left out: as numbers TLS errors have them too.
+UNWRITABLE = {
+    errno.ENOSPC,
+    errno.EDQUOT,
+    errno.EFBIG,
+    errno.EACCES,
+    errno.EROFS,
+    errno.EEXIST,
+    errno.ENOTDIR,
+    errno.EISDIR,
+    errno.ENAMETOOLONG,
+}
+
+
+class HubBusyError(Exception):
+    """The hub asks for a longer wait than anyone would sit through."""
 
 
 def hub_client(wanted: object) -> ModuleType:
     """``huggingface_hub``, about to fetch ``wanted``, which the log says.
 
     Its own warnings, one for each retry and printed twice, are left out: what comes of them is the
-    error that its call raises.
+    error that its call raises. A wait that the hub asks for is logged, and not begun where it is of
+    over ``LONGEST_WAIT`` seconds, which the client would sleep through: its call raises HubBusyError.
     """
     import huggingface_hub
     from huggingface_hub.utils import logging as hub_logging
 
     hub_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    hooks = huggingface_hub.get_session().event_hooks["response"]
+    if _heed_wait not in hooks:
+        hooks.append(_heed_wait)
     log.info("asking the hub for %s", wanted)
     return huggingface_hub
+
+
+def _heed_wait(response: Any) -> None:
+    from huggingface_hub.utils import parse_ratelimit_headers  # type: ignore[attr-defined]
+
+    if response.status_code not in PASSING:
+        return
+    limit = parse_ratelimit_headers(response.headers)
+    asked = limit.reset_in_seconds if limit else response.headers.get("Retry-After", "")
+    seconds = int(asked) if str(asked).strip().isdecimal() else 0
+    if seconds > LONGEST_WAIT:
+        raise HubBusyError(f"it asks to wait {seconds:,} seconds ({response.status_code})")
+    if seconds:
+        log.warning("the hub asks to wait %d seconds (%d)", seconds, response.status_code)
 
 
 def reach_hub(url: str) -> None:
@@ -82,6 +121,24 @@ def download_file(repo: str, revision: str, path: str, *, anew: bool) -> Path:
             log.warning("%s broke off (%s), downloading it again", path, first_line(error))
         time.sleep(pause)
     return Path(download())
+
+
+def cache_folder() -> Path:
+    """Where the client keeps what it downloads."""
+    from huggingface_hub import constants
+
+    return Path(constants.HF_HUB_CACHE)
+
+
+def write_fault(error: BaseException) -> str:
+    """Why this machine could not write a file, if that is what ``error`` says, else nothing.
+
+    The part of the client that is written in Rust may give the system's error as text alone.
+    """
+    number = error.errno if isinstance(error, OSError) else None
+    if number is None and (said := re.search(r"\(os error ([0-9]+)\)", str(error))):
+        number = int(said[1])
+    return os.strerror(number) if number in UNWRITABLE else ""
 
 
 def first_line(error: BaseException) -> str:

@@ -6,11 +6,11 @@ import logging
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from functools import partial
 
 from omegaconf import DictConfig, OmegaConf
 
@@ -54,12 +54,16 @@ def _shared(cfg: DictConfig, data: Dataset, workers: int) -> Iterator[Trial]:
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers, context, _start, (plain,)) as pool:
         try:
+            # No map: it cancels what is left, and a cancelled call breaks the pool's own clearing up.
             with shared_among(workers):  # all processes are started as their work is handed in
-                trials = pool.map(partial(_attempt, plain, data.sha256), data.histories)
-            yield from trials
+                calls = [pool.submit(_attempt, plain, data.sha256, one) for one in data.histories]
+            for call in calls:
+                yield call.result()
         except BaseException as error:
             for worker in multiprocessing.active_children():  # what they are at is of no use now
-                worker.terminate()
+                worker.kill()
+            if sys.version_info < (3, 11, 5):  # gh-94777: it would go on sending them a history
+                pool._call_queue._reader.close()  # type: ignore[attr-defined]
             if isinstance(error, BrokenProcessPool):
                 raise EngramError(
                     f"one of {workers} worker processes died, perhaps for want of memory:"
@@ -73,8 +77,9 @@ _embedder: Embedder | None = None  # a worker's own, for all of its histories
 
 def _start(cfg: DictConfig) -> None:
     global _embedder
+    for reaches_all in (signal.SIGINT, signal.SIGTERM):  # and the parent says what to do
+        signal.signal(reaches_all, signal.SIG_IGN)
     _embedder = new_embedder(cfg)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all: the parent says what to do
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import os
+import ssl
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from engram_hydra import github
+from engram_hydra.datasets import files
 from engram_hydra.datasets.files import (
     HubAddress,
     PinnedFile,
@@ -21,6 +27,7 @@ from engram_hydra.datasets.files import (
 )
 from engram_hydra.errors import DataError
 from engram_hydra.github import GitHubAddress
+from engram_hydra.hub import cache_folder, write_fault
 
 from hub_server import Fault, HubRepo, HubServer, environment, refusing
 
@@ -97,6 +104,69 @@ def test_a_data_folder_must_exist(tmp_path: Path) -> None:
         data_folder(str(tmp_path / "nowhere"))
 
 
+GITHUB = GitHubAddress("harbour/books", REVISION, "ledger.py")
+PROGRAM = b"LEDGER = 3\n"
+
+
+def os_error(number: int) -> OSError:
+    return OSError(number, os.strerror(number))
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS])
+@pytest.mark.parametrize("form", [pin("ledger", CONTENT, ADDRESS), PinnedFile("ledger", None)])
+def test_what_this_machine_can_not_write_is_no_fault_of_the_source(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, form: PinnedFile
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise os_error(number)
+
+    monkeypatch.setattr(files, "download_file", fail)
+    monkeypatch.setattr(github, "_get", lambda _: PROGRAM)
+    monkeypatch.setattr(Path, "write_bytes", fail)
+    cache = tmp_path / "cache"
+    if form.hub is None:
+        form = replace(form, github=GITHUB)
+    with pytest.raises(DataError) as told:
+        locate(tmp_path / "data", form, cache=cache)
+    kept, setting = (cache_folder(), "HF_HOME") if form.hub else (cache, "ENGRAM_CACHE")
+    assert str(told.value) == (
+        f"{form.hub or form.github} can't be written to {kept} ({os.strerror(number)}): free space "
+        f"or allow writing there, set {setting} to another folder, or put the file at "
+        f"{tmp_path / 'data' / 'ledger'}."
+    )
+
+
+@pytest.mark.parametrize(
+    ("error", "fault"),
+    [
+        (os_error(errno.ENOSPC), os.strerror(errno.ENOSPC)),
+        (RuntimeError("I/O: No space left (os error 28)"), os.strerror(28)),
+        (RuntimeError("reset by peer (os error 104)"), ""),
+        (os_error(errno.ECONNRESET), ""),
+        (os_error(errno.ENETUNREACH), ""),
+        (ssl.SSLError(ssl.SSL_ERROR_SYSCALL, "EOF occurred"), ""),
+        (TimeoutError("timed out"), ""),
+        (OSError("the server answers 500"), ""),
+        (ValueError("28"), ""),
+    ],
+)
+def test_which_errors_are_of_this_machines_disk(error: Exception, fault: str) -> None:
+    assert write_fault(error) == fault
+
+
+def test_a_file_that_can_not_be_read_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "ledger"
+
+    def closed(self: Path) -> bool:
+        raise PermissionError(errno.EACCES, "Permission denied", str(self))
+
+    monkeypatch.setattr(Path, "is_file", closed)
+    with pytest.raises(DataError, match=rf"{path} can't be read \(Permission denied\): make it"):
+        present(tmp_path, pin("ledger", CONTENT))
+
+
 def test_options_become_pinned_files() -> None:
     hub = {"repo": ADDRESS.repo, "revision": REVISION, "path": ADDRESS.path}
     github = {"repo": "a/b", "commit": REVISION, "path": "c.py", "base": "https://mirror"}
@@ -113,19 +183,14 @@ def test_options_become_pinned_files() -> None:
 # --- Downloading, each in a process of its own: the client reads HF_ENDPOINT at import. ---
 
 CHILD = """
-import sys, time
+import os, resource, sys, time
 from pathlib import Path
-from engram_hydra.datasets.files import (
-    HubAddress,
-    PinnedFile,
-    data_folder,
-    locate,
-    pinned_files,
-    present,
-)
+from engram_hydra.datasets.files import HubAddress, PinnedFile, locate
 from engram_hydra.errors import DataError
 # The client waits between its retries; the tests need not, but they count.
 time.sleep = lambda seconds: print("slept", seconds, file=sys.stderr)
+if largest := os.environ.get("LARGEST_FILE"):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (int(largest), int(largest)))
 folder, sha256, *address = sys.argv[1:]
 try:
     print(locate(Path(folder), PinnedFile("ledger.bin", sha256, HubAddress(*address))))
@@ -164,6 +229,12 @@ def download(
     url: str, home: Path, address: HubAddress = ADDRESS, **variables: str
 ) -> subprocess.CompletedProcess[str]:
     return end(start(url, home, address, **variables))
+
+
+def slept(done: subprocess.CompletedProcess[str]) -> float:
+    """How many seconds a download would have waited in all."""
+    lines = [line.split() for line in done.stderr.splitlines() if line.startswith("slept ")]
+    return sum(float(seconds) for _, seconds in lines)
 
 
 OFFLINE = {"HF_HUB_OFFLINE": "1"}
@@ -215,25 +286,28 @@ def test_what_the_hub_does_not_have(
     ("fault", "cause"),
     [
         ("server_error", "500"),
-        ("rate_limited", "429"),
+        ("rate_limited", "asks to wait 7,200 seconds (429)"),
         ("truncated", f"expected {len(CONTENT)}"),
         ("reset", "reset"),
     ],
 )
 def test_a_hub_in_trouble(hub: HubServer, tmp_path: Path, fault: Fault, cause: str) -> None:
     hub.fault = fault
-    assert cause in failure(download(hub.url, tmp_path), tmp_path, ADDRESS)
+    done = download(hub.url, tmp_path)
+    assert cause in failure(done, tmp_path, ADDRESS)
     assert len(hub.requests) < 30
+    assert slept(done) < 60
     hub.fault = "none"
     assert Path(download(hub.url, tmp_path).stdout.strip()).read_bytes() == CONTENT
 
 
 @pytest.mark.parametrize("fault", ["server_error", "rate_limited", "truncated", "reset", "stalled"])
 def test_a_trouble_that_passes(hub: HubServer, tmp_path: Path, fault: Fault) -> None:
-    hub.fault, hub.strikes = fault, 1
+    hub.fault, hub.strikes, hub.retry_after = fault, 1, "30"
     done = download(hub.url, tmp_path, HF_HUB_DOWNLOAD_TIMEOUT="1")
     assert hub.strikes == 0
     assert done.returncode == 0, done.stderr
+    assert slept(done) < 60
     assert Path(done.stdout.strip()).read_bytes() == CONTENT
 
 
@@ -272,6 +346,23 @@ def test_a_hub_that_is_down(tmp_path: Path) -> None:
         done = download(url, tmp_path)
     assert "refused" in failure(done, tmp_path, ADDRESS)
     assert "slept" not in done.stderr  # the client alone would take 23 seconds
+
+
+def test_a_write_that_fails_is_told_as_such_and_not_tried_again(
+    hub: HubServer, tmp_path: Path
+) -> None:
+    done = download(hub.url, tmp_path, LARGEST_FILE=str(len(CONTENT) // 2))
+    sentence = failure(done, tmp_path, ADDRESS)
+    assert f"can't be written to {tmp_path / 'hub' / 'hub'} (File too large)" in sentence
+    assert len([request for request in hub.requests if request.startswith("GET")]) == 1
+    assert Path(download(hub.url, tmp_path).stdout.strip()).read_bytes() == CONTENT
+
+
+def test_a_cache_that_is_no_folder_is_told(hub: HubServer, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder")
+    done = download(hub.url, tmp_path, HF_HOME=str(tmp_path / "file"))
+    sentence = failure(done, tmp_path, ADDRESS)
+    assert f"can't be written to {tmp_path / 'file' / 'hub'} (Not a directory)" in sentence
 
 
 def test_offline_nothing_is_asked(hub: HubServer, tmp_path: Path) -> None:

@@ -7,10 +7,13 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 
 from engram_hydra.datasets.dataset import Dataset, History
@@ -161,6 +164,44 @@ def test_a_turn_that_stands_twice(tmp_path: Path) -> None:
     assert {"filler_1_1", "filler_1_1#2"} <= set(ids)
 
 
+@given(st.lists(st.sampled_from(["s", "t", "s#2", "s#3", "s#2#2", "t#3"]), min_size=1, max_size=12))
+def test_item_ids_are_distinct_and_an_ids_first_item_has_it_as_it_is(ids: list[str]) -> None:
+    entry = make_entry() | {
+        "haystack_session_ids": [*ids, "answer_7_1"],
+        "haystack_dates": ["2026/01/05 (Mon) 23:59"] * (len(ids) + 1),
+        "haystack_sessions": [[]] * len(ids) + [[turn("user", "The fig.", has_answer=True)]],
+    }
+    with TemporaryDirectory() as folder:
+        (history,) = read(Path(folder), entry).histories
+    made = [item.id for item in history.items]
+    assert len(set(made)) == len(made)
+    assert all(made[ids.index(name)] == name for name in ids)
+    assert all(id.startswith(name) for id, name in zip(made, ids, strict=False))
+
+
+def test_a_repeated_id_takes_the_next_number_that_is_free(tmp_path: Path) -> None:
+    entry = make_entry()
+    entry["haystack_session_ids"] = ["s", "answer_7_1", "s#2", "s"]
+    entry["haystack_dates"] = ["2026/01/05 (Mon) 23:59"] * 4
+    (history,) = read(tmp_path, entry).histories
+    assert [item.id for item in history.items] == ["s", "answer_7_1", "s#2", "s#3"]
+
+
+OFFICIAL_TYPES = [
+    "single-session-user",
+    "single-session-assistant",
+    "single-session-preference",
+    "multi-session",
+    "temporal-reasoning",
+    "knowledge-update",
+]
+
+
+def test_the_official_types_are_kinds(tmp_path: Path) -> None:
+    entries = [make_entry(f"q{n}") | {"question_type": t} for n, t in enumerate(OFFICIAL_TYPES)]
+    assert [q.kind for q in read(tmp_path, *entries).questions] == OFFICIAL_TYPES
+
+
 def test_exclusions(tmp_path: Path) -> None:
     unmarked = make_entry("q2")
     for each in unmarked["haystack_sessions"][1]:
@@ -252,6 +293,7 @@ def without(field: str) -> Callable[[dict[str, Any]], None]:
 
 
 DATE = r"is no date like '2026/01/31 \(Sat\) 23:59'"
+WHITE_SPACE = [" ", "\t", "\n", "\r", "\x0b", "\x1c", "\x85", "\u00a0", "\u2028", "\u2029"]
 LENGTHS = "haystack_sessions: it has 4 entries for {} ids and {} dates"
 MALFORMED = [
     *(
@@ -260,6 +302,27 @@ MALFORMED = [
         if field != "question_id"
     ),
     (change("question_type", 3), "question_type: it is int"),
+    *(
+        (change("question_type", kind), "question_type: .* can't stand in a metric's name")
+        for kind in (
+            "multi@session",
+            "multi\n",
+            "a/b",
+            "multi session",
+            "\ud800",
+            "x" * 300,
+            "\u00e9",
+        )
+    ),
+    *(
+        (change("question_type", kind), f"question_type: '{kind}' ends like the names of other")
+        for kind in ("n", "ci_low", "ci_high", "multi_n", "multi_ci_low")
+    ),
+    *(
+        (change(f"{field}.1", f"a{space}1"), rf"{field}\[1\]: 'a.*1' holds white space")
+        for field in ("haystack_session_ids", "answer_session_ids")
+        for space in WHITE_SPACE
+    ),
     (change("question", " "), "question: it is empty"),
     (change("answer", True), "answer: it is bool"),
     (change("answer", ["by the well"]), "answer: it is list"),
@@ -280,6 +343,13 @@ MALFORMED = [
         r"haystack_sessions\[0\]\[1\].content: it is missing",
     ),
     (change("haystack_sessions.0.1.role", 1), r"haystack_sessions\[0\]\[1\].role: it is int"),
+    *(
+        (
+            change("haystack_sessions.0.1.role", role),
+            rf"haystack_sessions\[0\]\[1\].role: it is '{role}', not user or assistant",
+        )
+        for role in ("system", "User", "human", "")
+    ),
     (
         change("haystack_sessions.0.1.has_answer", "yes"),
         r"haystack_sessions\[0\]\[1\].has_answer: it is 'yes'",
@@ -305,6 +375,20 @@ def test_an_entry_without_a_question_id_is_named_by_its_byte(tmp_path: Path, ent
     offset = path.read_bytes().rindex(json.dumps(entry).encode())
     with pytest.raises(DataError, match=f"entry at byte {offset}, field question_id: "):
         load(name="histories", file=path)
+
+
+@pytest.mark.parametrize("space", WHITE_SPACE)
+@pytest.mark.parametrize("form", ["q{}2", "{}q2", "q2{}"])
+def test_a_question_id_with_white_space_is_named_by_its_byte(
+    tmp_path: Path, space: str, form: str
+) -> None:
+    path = write(tmp_path, make_entry("q1"), make_entry(form.format(space)))
+    offset = path.read_bytes().rindex(b'{"question_id"')
+    with pytest.raises(
+        DataError, match=rf"entry at byte {offset}, field question_id: '.*' holds white space"
+    ) as told:
+        load(name="histories", file=path)
+    assert len(str(told.value).splitlines()) == 1
 
 
 def test_a_file_cut_in_the_middle(tmp_path: Path) -> None:

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from engram_hydra.datasets.dataset import History, Item, Question
 from engram_hydra.errors import DataError
-from engram_hydra.metrics.summary import HEADLINES, headline, score_question, summarise
+from engram_hydra.metrics.summary import (
+    HEADLINES,
+    headline,
+    kind_fault,
+    score_question,
+    summarise,
+)
 
 ITEMS = tuple(Item(f"i{n}", n, f"{n}. Ada lives in Place{n}.") for n in range(12))
 QUESTION = Question("q", "Where does Ada live?", ("Place3",), "single_hop", current=3, stale=(1,))
@@ -115,6 +124,44 @@ def test_summarise_several_kinds() -> None:
     assert logged["m_two_hop_ci_low"] == 0
     assert logged["c_single_hop_n"] == 1
     assert not any(name.startswith("c_two_hop") for name in logged)  # n = 0 is not logged
+
+
+WORDS = st.sampled_from(
+    ["n", "ci_low", "ci_high", "low", "ci", "multi", "x-n", "10", "@", "a/b", ""]
+)
+KINDS = st.lists(WORDS, min_size=1, max_size=3).map("_".join) | st.text(max_size=120)
+
+
+@given(
+    st.lists(KINDS.filter(lambda kind: not kind_fault(kind)), min_size=2, max_size=5, unique=True)
+)
+def test_no_kind_of_no_fault_takes_anothers_name(kinds: list[str]) -> None:
+    logged = summarise([row(kind, kind, recall_any_at_1=1.0, mrr=0.5) for kind in kinds])
+    assert len(logged) == 2 * 4 * (1 + len(kinds))
+    assert logged["mrr_n"] == len(kinds)
+    assert all(re.fullmatch(r"[A-Za-z0-9_-]{1,250}", name) for name in logged)
+
+
+@pytest.mark.parametrize(
+    ("kind", "what"),
+    [
+        ("a@b", "'a@b' can't stand in a metric's name"),
+        ("two\nlines", r"'two\\nlines' can't stand"),
+        ("x" * 300, f"'{'x' * 40}' and so on can't stand"),
+        ("", "'' can't stand"),
+        ("n", "'n' ends like the names of other metrics, which have _n at"),
+        ("multi_ci_low", "'multi_ci_low' ends like .* which have _ci_low at"),
+    ],
+)
+def test_faults_of_kinds(kind: str, what: str) -> None:
+    assert re.match(what, kind_fault(kind))
+
+
+@pytest.mark.parametrize(
+    "kind", ["multi-session", "two_hop", "single_hop", "n_hop", "in", "x" * 100]
+)
+def test_kinds_without_fault(kind: str) -> None:
+    assert kind_fault(kind) == ""
 
 
 def test_graded_metrics_are_bootstrapped() -> None:

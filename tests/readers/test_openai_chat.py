@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 import signal
 import socket
@@ -11,64 +12,17 @@ import sys
 import threading
 import time
 import traceback
-from dataclasses import dataclass
 from email.utils import formatdate
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from chat_reading import ANSWERS, BATCH, KEY, FakeOptions, Reading, ask
 from engram_hydra.errors import ConfigError, DataError, ReaderError
 from engram_hydra.readers.answer_cache import AnswerCache
 from engram_hydra.readers.openai_chat import ChatReader, Usage
-from engram_hydra.readers.prompt import Messages
 
 from chat_server import ChatRequest, ChatServer, Fault, echo
-
-KEY = "sk-not-to-be-seen-0123456789"
-
-
-@dataclass
-class FakeOptions:
-    base_url: str
-    model: str = "tiny-model"
-    api_key_env: str = "CHAT_TEST_KEY"
-    temperature: float = 0.7
-    max_tokens: int = 10
-    concurrency: int = 1
-    timeout: float = 20.0
-    retries: int = 3
-    prompt_price: float | None = None
-    completion_price: float | None = None
-
-
-def ask(question: str) -> Messages:
-    return [{"role": "system", "content": "Be brief."}, {"role": "user", "content": question}]
-
-
-BATCH = [ask(f"question {n}") for n in range(6)]
-ANSWERS = [f"answer to question {n}" for n in range(6)]
-
-
-@pytest.fixture(autouse=True)
-def key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CHAT_TEST_KEY", KEY)
-    for name in list(os.environ):
-        if name.lower().endswith("_proxy") or name.startswith("OPENAI_"):
-            monkeypatch.delenv(name)
-
-
-class Reading:
-    """A reader of ``server``, its cache, and the waits it would have made."""
-
-    def __init__(self, url: str, folder: Path, **options: Any) -> None:
-        self.waits: list[float] = []
-        self.cache = AnswerCache(folder)
-        options = {"base_url": url, **options}
-        self.reader = ChatReader(FakeOptions(**options), self.cache, self.waits.append)
-
-    def answers(self, batch: list[Messages] = BATCH[:1], seed: int = 0) -> list[str]:
-        return self.reader.answers(batch, seed)
 
 
 def test_what_is_sent(tmp_path: Path) -> None:
@@ -175,7 +129,7 @@ def test_an_endpoint_that_hangs_is_given_up(tmp_path: Path) -> None:
         reading = Reading(server.url, tmp_path, timeout=0.3)
         assert reading.answers() == ANSWERS[:1]
         server.then = "hang"
-        with pytest.raises(ReaderError, match=r"the last one: nothing within 0\.3 s"):
+        with pytest.raises(ReaderError, match=r"the last one: no whole answer within 0\.3 s"):
             Reading(server.url, tmp_path, timeout=0.3, retries=1).answers(BATCH[:2])
     assert len(server.requests) == 4
     assert reading.waits == [1]
@@ -185,7 +139,7 @@ def test_an_endpoint_that_is_not_there(tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         reading = Reading(f"http://127.0.0.1:{taken.getsockname()[1]}/v1", tmp_path, retries=8)
-        with pytest.raises(ReaderError, match=r"tries: 9, the last one: ConnectError: .*refused"):
+        with pytest.raises(ReaderError, match=r"tries: 9, the last one: ConnectionRefusedError: "):
             reading.answers()
     assert reading.waits == [1, 2, 4, 8, 16, 32, 60, 60]
 
@@ -250,6 +204,32 @@ def test_after_a_failure_the_others_stop_waiting(tmp_path: Path) -> None:
     assert set(server.questions) == {"question 0", "question 1"}
 
 
+def test_after_a_failure_what_is_under_way_is_still_taken(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Two are under way when the first fails: one gets its answer, one fails and isn't asked again."""
+    caplog.set_level(logging.INFO)
+    under_way = threading.Barrier(3)
+
+    class Server(ChatServer):
+        def take(self, request: ChatRequest) -> Fault:
+            super().take(request)
+            under_way.wait(10)
+            if request.question == "question 0":
+                return "unauthorized"
+            time.sleep(0.3)
+            return "none" if request.question == "question 1" else "server_error"
+
+    with Server() as server:
+        reading = Reading(server.url, tmp_path, concurrency=3)
+        with pytest.raises(ReaderError, match="refused question 1"):
+            reading.answers(BATCH)
+    assert sorted(server.questions) == ["question 0", "question 1", "question 2"]
+    assert "asking again" not in caplog.text
+    assert reading.reader.paid.answers == 1
+    assert Reading(server.url, tmp_path).answers(BATCH[1:2]) == ANSWERS[1:2]  # from the cache
+
+
 def test_a_rerun_asks_nothing_and_needs_no_key(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -306,14 +286,40 @@ def test_tokens_and_cost(tmp_path: Path) -> None:
     assert unpriced.reader.paid == Usage(0, 0, 0, None)
 
 
-@pytest.mark.parametrize("usage", [None, {}, {"prompt_tokens": "many"}, {"prompt_tokens": None}])
-def test_tokens_that_nobody_tells_are_not_zero(
-    tmp_path: Path, usage: dict[str, object] | None
-) -> None:
+USELESS = [
+    "many",
+    None,
+    True,
+    [1],
+    -1,
+    0.5,
+    2**53,
+    2**53 + 1,
+    10**400,
+    10**4000,
+    math.nan,
+    math.inf,
+]
+
+
+@pytest.mark.parametrize("usage", [None, {}, [1], "1", 7, *({"prompt_tokens": n} for n in USELESS)])
+def test_tokens_that_nobody_tells_are_not_zero(tmp_path: Path, usage: object) -> None:
+    """And an answer is none the worse for what is said of its tokens."""
     with ChatServer(usage=usage) as server:
         reading = Reading(server.url, tmp_path, prompt_price=1.0, completion_price=1.0)
-        reading.answers()
+        assert reading.answers() == ANSWERS[:1]
     assert reading.reader.total == Usage(1, None, None, None)
+
+
+def test_a_number_that_python_refuses_to_read_is_no_tokens(tmp_path: Path) -> None:
+    class Server(ChatServer):
+        def encoded(self, body: bytes) -> tuple[bytes, str]:
+            return body.replace(b'"HUGE"', b"9" * 5000), "identity"
+
+    with Server(usage={"prompt_tokens": "HUGE", "completion_tokens": 4}) as server:
+        reading = Reading(server.url, tmp_path)
+        assert reading.answers() == ANSWERS[:1]
+    assert reading.reader.total == Usage(1, None, 4, None)
 
 
 @pytest.mark.parametrize("fault", ["none", "unauthorized", "rate_limited", "reset", "hang"])
@@ -421,7 +427,7 @@ import sys
 from pathlib import Path
 from engram_hydra.readers.answer_cache import AnswerCache
 from engram_hydra.readers.openai_chat import ChatReader
-from readers.test_openai_chat import BATCH, FakeOptions
+from chat_reading import BATCH, FakeOptions
 
 options = FakeOptions(sys.argv[1], concurrency=int(sys.argv[3]))
 reader = ChatReader(options, AnswerCache(Path(sys.argv[2])))

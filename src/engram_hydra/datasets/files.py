@@ -11,7 +11,7 @@ from typing import Any
 
 from engram_hydra.errors import ConfigError, DataError
 from engram_hydra.github import GitHubAddress, Shelf, check_python
-from engram_hydra.hub import cached_file, download_file, first_line
+from engram_hydra.hub import cache_folder, cached_file, download_file, first_line, write_fault
 
 log = logging.getLogger(__name__)
 
@@ -105,17 +105,23 @@ def present(folder: Path | None, *forms: PinnedFile, cache: Path | None = None) 
     """The verified path of the first form that is on this machine; no network is asked.
 
     The data folder comes first; a wrong file there is the user's, and a ``DataError``. A wrong file
-    among the downloaded ones counts as absent, which the log says.
+    among the downloaded ones counts as absent, which the log says. One that can't be read is a
+    ``DataError`` in either place.
     """
-    for form in forms:
-        if folder is not None and (path := folder / form.local).is_file():
-            if problem := _problem(path, form):
-                raise DataError(
-                    f"{path.resolve()} {problem}:"
-                    " delete it and run again, or put the pinned version in its place."
-                )
-            return path
-    return next((found for form in forms if (found := _downloaded(form, cache))), None)
+    try:
+        for form in forms:
+            if folder is not None and (path := folder / form.local).is_file():
+                if problem := _problem(path, form):
+                    raise DataError(
+                        f"{path.resolve()} {problem}:"
+                        " delete it and run again, or put the pinned version in its place."
+                    )
+                return path
+        return next((found for form in forms if (found := _downloaded(form, cache))), None)
+    except OSError as error:
+        raise DataError(
+            f"{error.filename} can't be read ({error.strerror}): make it readable, or remove it."
+        ) from error
 
 
 def _downloaded(form: PinnedFile, cache: Path | None) -> Path | None:
@@ -177,7 +183,7 @@ def _from_hub(form: PinnedFile, address: HubAddress, places: str) -> Path:
     except Exception as error:
         # "Not in the cache either" is what the client says after the error that matters.
         cause = (isinstance(error, LocalEntryNotFoundError) and error.__cause__) or error
-        raise _unavailable(address, cause, places) from error
+        raise _unavailable(address, cause, places, cache_folder(), "HF_HOME") from error
     if problem := _problem(path, form):
         raise DataError(
             f"{address} was downloaded and {problem}: the hub or its mirror at HF_ENDPOINT serves "
@@ -192,7 +198,7 @@ def _from_github(form: PinnedFile, address: GitHubAddress, cache: Path | None, p
     except ConfigError:
         raise
     except Exception as error:  # the system's, the HTTP library's, and those of a wrong file
-        raise _unavailable(address, error, places) from error
+        raise _unavailable(address, error, places, cache, "ENGRAM_CACHE") from error
 
 
 def _shelf(form: PinnedFile, address: GitHubAddress, cache: Path | None) -> Shelf:
@@ -202,8 +208,18 @@ def _shelf(form: PinnedFile, address: GitHubAddress, cache: Path | None) -> Shel
 
 
 def _unavailable(
-    address: HubAddress | GitHubAddress, cause: BaseException, places: str
+    address: HubAddress | GitHubAddress,
+    cause: BaseException,
+    places: str,
+    kept: Path | None,
+    setting: str,
 ) -> DataError:
+    """What to tell of a failed download to the folder ``kept``, which ``setting`` names."""
+    if fault := write_fault(cause):
+        return DataError(
+            f"{address} can't be written to {kept} ({fault}): free space or allow writing there, "
+            f"set {setting} to another folder, or put the file at {places}."
+        )
     return DataError(
         f"{address} can't be downloaded ({first_line(cause)}): "
         f"try again when it can be reached, or put the file at {places}."

@@ -42,8 +42,9 @@ def load(
     ``granularity`` ``session`` makes an item of each session, its turns' texts joined by one space
     (empty if it has none), ``turn`` one of each turn; ``roles`` ``user`` takes the user's turns alone,
     ``both`` the assistant's as well. An item's position is its stable rank by date. Its id is the
-    session's, for a turn with ``_<number of the turn, from 1>``, and with ``#2`` if it came before;
-    its document is the official one, where an evidence session that is not gold is renamed so.
+    session's, for a turn with ``_<number of the turn, from 1>``, and with ``#2`` if it came before, or
+    the next number that makes no id of the file's own; its document is the official one, where an
+    evidence session that is not gold is renamed so.
 
     Whatever the roles, evidence sessions are gold if a user's turn is marked, and questions without
     such a one, or with ``_abs`` in their id, are excluded. At granularity ``turn`` each marked turn of
@@ -145,11 +146,14 @@ def _history(entry: Entry, documents: Sequence[_Document]) -> History:
 
 
 def _distinct(names: Sequence[str]) -> list[str]:
-    seen: Counter[str] = Counter()
+    own = set(names)
+    number: Counter[str] = Counter()
     distinct = []
     for name in names:
-        seen[name] += 1
-        distinct.append(name if seen[name] == 1 else f"{name}#{seen[name]}")
+        number[name] += 1
+        while number[name] > 1 and f"{name}#{number[name]}" in own:
+            number[name] += 1
+        distinct.append(name if number[name] == 1 else f"{name}#{number[name]}")
     return distinct
 
 

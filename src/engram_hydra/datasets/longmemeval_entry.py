@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from engram_hydra.errors import DataError
 from engram_hydra.metrics.answers import normalize
+from engram_hydra.metrics.summary import kind_fault
 
 _T = TypeVar("_T")
 _DATE = re.compile(
@@ -61,7 +62,8 @@ class RawEntry:
     """An entry as parsed JSON. What is wrong with it is told with its question id, or else its place.
 
     ``value`` began at byte ``offset`` of ``path``. Every string that comes out can be encoded: a lone
-    surrogate, which no UTF-8 can hold, becomes U+FFFD. Raises DataError if ``value`` has no question id.
+    surrogate, which no UTF-8 can hold, becomes U+FFFD. Raises DataError if ``value`` has no question
+    id, or one with white space.
     """
 
     def __init__(self, path: Path, offset: int, value: object) -> None:
@@ -69,23 +71,31 @@ class RawEntry:
         if not isinstance(value, dict):
             raise self._wrong("question_id", f"the entry is {_kind(value)} and no object")
         self._fields = value
-        self.id = self._words("question_id")
+        self.id = self._name("question_id", self._words("question_id"))
         self._where = f"{path}, question {self.id}"
 
     def checked(self) -> Entry:
         """The entry, with every field there and of its type.
 
-        Raises DataError otherwise, at lists of different lengths, and at a date that is none.
+        Raises DataError otherwise, at lists of different lengths, a date that is none, a session's id
+        with white space, a role other than user and assistant, and a type of question that can't be in
+        a metric's name.
         """
         self._time("question_date", self._get("question_date", str))
         return Entry(
             id=self.id,
-            kind=self._words("question_type"),
+            kind=self._kind(),
             question=self._words("question"),
             answer=self._answer(),
             sessions=self._sessions(),
-            evidence=frozenset(self._strings("answer_session_ids")),
+            evidence=frozenset(self._names("answer_session_ids")),
         )
+
+    def _kind(self) -> str:
+        kind = self._words("question_type")
+        if fault := kind_fault(kind):
+            raise self._wrong("question_type", fault)
+        return kind
 
     def _answer(self) -> str:
         answer = self._fields.get("answer")
@@ -96,7 +106,7 @@ class RawEntry:
         return text
 
     def _sessions(self) -> tuple[Session, ...]:
-        ids = self._strings("haystack_session_ids")
+        ids = self._names("haystack_session_ids")
         dates = self._strings("haystack_dates")
         conversations = self._get("haystack_sessions", list)
         if not len(ids) == len(dates) == len(conversations):
@@ -123,6 +133,8 @@ class RawEntry:
                 raise self._wrong(
                     f"{field}.{key}", f"it is {_kind(turn.get(key))} and should be str"
                 )
+        if turn["role"] not in ("user", "assistant"):  # neither side's text would be read
+            raise self._wrong(f"{field}.role", f"it is {turn['role']!r}, not user or assistant")
         marked = turn.get("has_answer")  # filler has no mark
         if marked not in (None, True, False):
             raise self._wrong(f"{field}.has_answer", f"it is {marked!r}, not true or false")
@@ -155,6 +167,16 @@ class RawEntry:
             if not isinstance(value, str) or not value:
                 raise self._wrong(f"{field}[{i}]", f"it is {_kind(value)} and should be some text")
         return [_encodable(value) for value in values]
+
+    def _names(self, field: str) -> list[str]:
+        return [self._name(f"{field}[{i}]", id) for i, id in enumerate(self._strings(field))]
+
+    def _name(self, field: str, id: str) -> str:
+        if id.split() != [id]:  # line separators are white space too
+            raise self._wrong(
+                field, f"{id!r} holds white space, which parts the columns of TREC files"
+            )
+        return id
 
     def _wrong(self, field: str, what: str) -> DataError:
         return DataError(f"{self._where}, field {field}: {what}; correct it, or restore the file.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
@@ -28,6 +29,23 @@ HEADLINES = {
     "ndcg_any_at_10": "Mean of the official NDCG of the first 10 sessions.",
 }
 """The metrics that tables show, in their order, each with what its mean says."""
+_KIND = re.compile(r"[A-Za-z0-9_-]{1,100}")  # MLflow takes 250 characters for the whole name
+_BESIDE_THE_MEAN = ("ci_low", "ci_high", "n")
+
+
+def kind_fault(kind: str) -> str:
+    """Why no metric can be logged per ``kind`` of question, as a sentence's end; empty if it can.
+
+    A name with the kind at its end must be one that MLflow takes, and no other metric's.
+    """
+    if not _KIND.fullmatch(kind):
+        return (
+            f"{kind[:40]!r}{' and so on' if len(kind) > 40 else ''} can't stand in a metric's name, "
+            "which takes up to 100 letters (A to Z), digits, hyphens and underscores of it"
+        )
+    if own := next((own for own in _BESIDE_THE_MEAN if f"_{kind}".endswith(f"_{own}")), None):
+        return f"{kind!r} ends like the names of other metrics, which have _{own} at their end"
+    return ""
 
 
 def score_question(
@@ -87,7 +105,8 @@ def summarise(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:
     For each metric ``name``: its mean, and ``name_ci_low``, ``name_ci_high`` (95%) and ``name_n``, the
     number of questions it is defined for. A metric of zeros and ones has a Wilson interval, any other
     a bootstrap one. With questions of more than one kind each kind has its own too, as
-    ``name_<kind>``, ``name_<kind>_ci_low`` and so on. What no question has is not there.
+    ``name_<kind>``, ``name_<kind>_ci_low`` and so on. What no question has is not there. Kinds are
+    such as ``kind_fault`` finds none in.
 
     Raises DataError at a NaN or an infinity.
     """

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import json
 import logging
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from types import TracebackType
@@ -26,8 +28,11 @@ LONGEST_WAIT = 600.0
 # Characters of what an endpoint said that go into an error.
 QUOTED = 200
 
-# Waits for so many seconds; true if by then nobody wants the answer any more.
-Pause = Callable[[float], object]
+# Beyond it floats are no longer exact; no endpoint counts so far.
+MOST_TOKENS = 2**53 - 1
+
+# Waits for so many seconds.
+Pause = Callable[[float], Awaitable[object]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,39 +45,55 @@ class _Failure:
 
 
 class ChatEndpoint:
-    """The endpoint and its key, in a ``with`` block; ``ask`` may be called from any thread."""
+    """The endpoint and its key, in an ``async with`` block; many may ``ask`` at a time."""
 
-    def __init__(self, options: Options) -> None:
-        """Raises ``ConfigError`` as ``check`` does, and without a key; connects to nothing."""
-        from openai import OpenAI
+    def __init__(self, options: Options, pause: Pause | None = None) -> None:
+        """``pause`` stands in for waiting between tries; connects to nothing.
+
+        Raises ``ConfigError`` as ``check`` does, and without a key.
+        """
+        from openai import AsyncOpenAI
+
+        from engram_hydra.readers.bounded_client import BoundedClient
 
         check(options)
         self._options = options
+        self._pause = pause or self._rest
+        self._stopped = asyncio.Event()
         self._key = key_in(options.api_key_env)
-        self._client = OpenAI(
+        self._client = AsyncOpenAI(
             api_key=self._key,
             base_url=options.base_url,
-            timeout=options.timeout,
+            # The client's would be for each read, and a trickle would go on for ever.
+            timeout=None,
             # Retries are ours: the client's wait for a random time.
             max_retries=0,
+            http_client=BoundedClient(),
         )
 
-    def __enter__(self) -> ChatEndpoint:
+    async def __aenter__(self) -> ChatEndpoint:
         return self
 
-    def __exit__(
+    async def __aexit__(
         self,
         kind: type[BaseException] | None,
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._client.close()
+        await self._client.close()
 
-    def ask(self, messages: Messages, seed: int, name: str, pause: Pause) -> Reply:
-        """The model's answer, which is not blank; ``name`` is the question's in logs and errors.
+    def stop(self) -> None:
+        """No more tries: what is under way may still be answered, and nothing is asked again."""
+        self._stopped.set()
 
-        Status 429 and 5xx, connection errors, timeouts, and replies without an answer are tried again,
-        after 1, 2, 4 … at most 60 seconds, and not before the endpoint's Retry-After. Raises
+    async def ask(self, messages: Messages, seed: int, name: str) -> Reply | None:
+        """The model's answer, which is not blank, or None if none was there by the time of ``stop``.
+
+        ``name`` is the question's in logs and errors. A try may take ``options.timeout`` seconds from
+        connecting to the last byte, and its reply has a largest size (``BoundedClient``).
+
+        Status 429 and 5xx, connection errors, tries out of time, and replies without an answer are tried
+        again, after 1, 2, 4 … at most 60 seconds, and not before the endpoint's Retry-After. Raises
         ``ReaderError`` when the retries are used up, at once for any other status and for a
         Retry-After of over 10 minutes; ``DataError`` if a text can't be sent.
         """
@@ -86,7 +107,9 @@ class ChatEndpoint:
             ) from None
         who = f"{options.model} at {options.base_url}"
         for tries in itertools.count(1):
-            result = self._try(messages, seed)
+            if self._stopped.is_set():
+                return None
+            result = await self._try(messages, seed)
             if isinstance(result, Reply):
                 return result
             what = self._quoted(result.what)
@@ -98,18 +121,25 @@ class ChatEndpoint:
             wait = max(min(2.0 ** (tries - 1), LONGEST_BACKOFF), result.retry_after)
             if tries > options.retries or wait > LONGEST_WAIT:
                 break
-            logger.info("%s: %s; asking again in %.0f s", name, what, wait)
-            if pause(wait):
-                break
+            if not self._stopped.is_set():
+                logger.info("%s: %s; asking again in %.0f s", name, what, wait)
+                await self._pause(wait)
         asks = f" and wants {wait:.0f} s of rest" if wait > LONGEST_WAIT else ""
         raise ReaderError(
             f"{who} gave no answer to {name} (tries: {tries}, the last one: {what}){asks}: run again "
             f"when it does, and only what it has not answered yet is asked."
         )
 
-    def _try(self, messages: Messages, seed: int) -> Reply | _Failure:
+    async def _rest(self, seconds: float) -> None:
+        """Waits for so long, or until ``stop``."""
+        with suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(self._stopped.wait(), seconds)
+
+    async def _try(self, messages: Messages, seed: int) -> Reply | _Failure:
         # Errors are told by value: raised from these, ours would carry texts that may hold the key.
-        from openai import APIConnectionError, APIStatusError, APITimeoutError
+        from openai import APIConnectionError, APIStatusError
+
+        from engram_hydra.readers.bounded_client import OversizedError
 
         options = self._options
         # The client's types know more kinds of messages than ours.
@@ -122,7 +152,8 @@ class ChatEndpoint:
         }
         try:
             # Raw: parsed by the client, a malformed reply could be anything.
-            raw = self._client.chat.completions.with_raw_response.create(**body)
+            asked = self._client.chat.completions.with_raw_response.create(**body)
+            raw = await asyncio.wait_for(asked, options.timeout)
         except APIStatusError as error:
             status = error.status_code
             return _Failure(
@@ -130,11 +161,11 @@ class ChatEndpoint:
                 passing=status == 429 or status >= 500,
                 retry_after=_retry_after(error.response.headers),
             )
-        except APITimeoutError:
-            return _Failure(f"nothing within {options.timeout:g} s")
-        except APIConnectionError as error:
-            cause = error.__cause__ or error
-            return _Failure(f"{type(cause).__name__}: {cause}")
+        except asyncio.TimeoutError:
+            return _Failure(f"no whole answer within {options.timeout:g} s")
+        except (APIConnectionError, OversizedError) as error:
+            root = _root(error)
+            return _Failure(f"{type(root).__name__}: {root}")
         return _reply(raw.content)
 
     def _quoted(self, text: str) -> str:
@@ -145,17 +176,33 @@ class ChatEndpoint:
 
 def _reply(content: bytes) -> Reply | _Failure:
     try:
-        body = json.loads(content)
+        # As floats: an integer of thousands of digits would be an error.
+        body = json.loads(content, parse_int=float)
         text = body["choices"][0]["message"]["content"]
         # A lone surrogate, which JSON can say and no file can hold, is a ValueError.
         blank = not text.encode().strip()
-        usage = body.get("usage") or {}
-        tokens = usage.get("prompt_tokens"), usage.get("completion_tokens")
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return _Failure(f"a reply that is no answer: {content.decode(errors='replace')}")
     if blank:
         return _Failure("a blank answer, as of a model that needs more than reader.max_tokens")
-    return Reply(text, *(n if isinstance(n, int) else None for n in tokens))
+    usage = body.get("usage")
+    return Reply(text, _tokens(usage, "prompt_tokens"), _tokens(usage, "completion_tokens"))
+
+
+def _tokens(usage: object, kind: str) -> int | None:
+    """A number of tokens, where ``usage`` tells one."""
+    number = usage.get(kind) if isinstance(usage, dict) else None
+    if isinstance(number, float) and 0 <= number <= MOST_TOKENS and number.is_integer():
+        return int(number)
+    return None
+
+
+def _root(error: BaseException) -> BaseException:
+    """What lies behind the errors of four libraries; of several addresses, the last one's."""
+    while inner := error.__cause__ or error.__context__:
+        error = inner
+    tried = getattr(error, "exceptions", ())
+    return _root(tried[-1]) if tried else error
 
 
 def _said(body: object) -> str:

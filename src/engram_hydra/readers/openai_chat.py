@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-import threading
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from tqdm import tqdm
@@ -69,7 +68,8 @@ class ChatReader:
             model = self._options.model
             logger.info("asking %s: %d of %d questions", model, len(numbers), len(set(keys)))
             names = {key: f"question {number} of {len(keys)}" for key, number in numbers.items()}
-            replies |= self._ask(dict(zip(keys, batch, strict=True)), names, seed)
+            asked = dict(zip(keys, batch, strict=True))
+            replies |= asyncio.run(self._ask(asked, names, seed))
         self._given |= replies
         return [replies[key].text for key in keys]
 
@@ -79,40 +79,38 @@ class ChatReader:
             self._url, options.model, messages, options.temperature, options.max_tokens, seed
         )
 
-    def _ask(
+    async def _ask(
         self, asked: Mapping[bytes, Messages], names: Mapping[bytes, str], seed: int
     ) -> dict[bytes, Reply]:
-        """The replies to those of ``asked`` that have a name, each stored as it comes."""
+        """The replies to those of ``asked`` that have a name, each stored as it comes.
+
+        An interrupt cancels it, and with it what is under way.
+        """
         replies: dict[bytes, Reply] = {}
         failures: list[Exception] = []
-        stop = threading.Event()
-        pause = self._pause or stop.wait
+        keys = iter(names)
 
-        def ask(key: bytes) -> None:
-            # After a failure or an interrupt the others neither start nor try again.
-            if stop.is_set():
-                return
-            try:
-                reply = endpoint.ask(asked[key], seed, names[key], pause)
-                self._paid.append(reply)
-                replies[key] = self._cache.put(key, reply)
-            except Exception as error:
-                failures.append(error)
-                stop.set()
+        async def ask() -> None:
+            for key in keys:
+                try:
+                    reply = await endpoint.ask(asked[key], seed, names[key])
+                    if reply is None:
+                        return
+                    self._paid.append(reply)
+                    # In a thread: where another process writes, the clocks of the others go on.
+                    replies[key] = await asyncio.to_thread(self._cache.put, key, reply)
+                except Exception as error:
+                    failures.append(error)
+                    # The others neither start nor try again.
+                    endpoint.stop()
+                bar.update()
 
-        with (
-            ChatEndpoint(self._options) as endpoint,
-            ThreadPoolExecutor(self._options.concurrency) as pool,
-            # disable=None: no bar where standard error is no terminal.
-            tqdm(
-                total=len(names), desc="asking", unit=" questions", delay=BAR_AFTER, disable=None
-            ) as bar,
-        ):
-            try:
-                for _ in pool.map(ask, names):
-                    bar.update()
-            finally:
-                stop.set()
+        # disable=None: no bar where standard error is no terminal.
+        with tqdm(
+            total=len(names), desc="asking", unit=" questions", delay=BAR_AFTER, disable=None
+        ) as bar:
+            async with ChatEndpoint(self._options, self._pause) as endpoint:
+                await asyncio.gather(*(ask() for _ in range(self._options.concurrency)))
         if failures:
             raise failures[0]
         return replies

@@ -49,6 +49,7 @@ class EngramSweeper(BasicSweeper):
         Raises SweepError where jobs failed, when all are over; EngramError at once where the launcher
         lost one.
         """
+        from engram_hydra.cli import heed_sigterm
         from engram_hydra.errors import SweepError
         from engram_hydra.tracking import ui_command
         from hydra_plugins.engram_hydra._lost import explained
@@ -59,6 +60,7 @@ class EngramSweeper(BasicSweeper):
         folder.mkdir(parents=True, exist_ok=True)
         OmegaConf.save(self.config, folder / "multirun.yaml")
         done: list[JobReturn] = []
+        heed_sigterm()  # so that a launcher of processes can tell them
         try:
             for batch in self.split_overrides_to_chunks(jobs, self.max_batch_size):
                 done += self.launcher.launch(batch, initial_job_idx=len(done))

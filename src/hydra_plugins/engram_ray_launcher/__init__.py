@@ -84,12 +84,14 @@ class RayLauncher(Launcher):
 
         Raises ConfigError where Ray is missing, can't be reached, or has too few CPUs.
         """
+        from engram_hydra.cli import heed_sigterm
         from hydra_plugins.engram_ray_launcher._cluster import connected
 
         setup_globals()
         configure_log(self.config.hydra.hydra_logging, self.config.hydra.verbose)
         Path(self.config.hydra.sweep.dir).mkdir(parents=True, exist_ok=True)
         ray = connected(self.address, self.num_cpus, self.max_retries)
+        heed_sigterm()  # once more, for Ray has set a handler of its own
         shared = ray.put((*self.shared, Singleton.get_state()))
         task = ray.remote(**self.options)(_job)
         jobs = dict(enumerate(job_overrides, start=initial_job_idx))

@@ -175,7 +175,7 @@ def test_a_lost_job_is_done_again_by_ray_and_a_failed_one_is_not(workspace, trou
     assert done.returncode == 1
     assert "2 jobs of the sweep failed, all others are done:" in done.stderr
     assert re.search("trouble=raises .*: Odd: code 3", done.stderr)
-    assert re.search("trouble=dies .*: the job was started 2 times and its worker", done.stderr)
+    assert re.search("trouble=dies .*: its worker was lost 2 times, and no retry", done.stderr)
     assert len(workspace.runs(complete="true")) == 2
     tries = Counter(run.data.params["method.params.trouble"] for run in workspace.runs())
     assert tries == {"none": 1, "raises": 1, "dies_once": 2, "dies": 2}

@@ -125,10 +125,10 @@ class RayLauncher(Launcher):
             done: JobReturn = ray.get(ref)
             return done
         except lost as error:
-            tries = "once" if self.max_retries == 0 else f"{self.max_retries + 1} times"
+            times = "once" if self.max_retries == 0 else f"{self.max_retries + 1} times"
             problem: Exception = EngramError(
-                f"the job was started {tries} and its worker was lost each time, perhaps for want of"
-                f" memory ({type(error).__name__}): set hydra.launcher.memory_gb to what a run needs."
+                f"its worker was lost {times}, and no retry is left ({type(error).__name__}): if for want"
+                " of memory, set hydra.launcher.memory_gb to what a run needs."
             )
         except ray.exceptions.RayError as error:
             problem = error

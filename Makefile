@@ -38,8 +38,9 @@ bench: $(READY)
 	$(BIN)/python benchmarks/aggregation.py
 	$(BIN)/python benchmarks/growth.py
 
-# A million polyps in one pass, within 6 GiB; takes a while.
+# Faults that take long to stage, and a million polyps in one pass, within 6 GiB; takes a while.
 soak: $(READY)
+	$(BIN)/python -m pytest -m soak
 	$(BIN)/python benchmarks/soak.py
 
 ui: $(READY)
@@ -48,7 +49,8 @@ ui: $(READY)
 # Pins every version for 3.10 to 3.13; the GPU packages that torch names are left out.
 lock:
 	echo "torch==2.13.0" > .torch-pin
-	uv pip compile --quiet --universal --python-version 3.10 --extra dev --extra peers --no-header --no-annotate \
+	uv pip compile --quiet --universal --python-version 3.10 --extra dev --extra peers \
+		--extra joblib --extra slurm --extra ray --no-header --no-annotate \
 		--constraint .torch-pin pyproject.toml | grep -vE '^(nvidia-|triton|cuda-)' > requirements.lock
 	rm .torch-pin
 

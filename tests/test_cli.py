@@ -6,6 +6,7 @@ import os
 import sys
 
 import pytest
+from hydra.errors import MissingConfigException
 from omegaconf import OmegaConf
 
 from engram_hydra.cli import explain, register_resolvers
@@ -60,6 +61,13 @@ def test_explained_in_one_sentence(compose, overrides):
     assert "\n" not in sentence
     assert "full_key" not in sentence
     assert "object_type" not in sentence
+
+
+def test_the_extra_that_a_launcher_needs_is_named():
+    missing = MissingConfigException("", "hydra/launcher/joblib", ["basic"])
+    assert explain(missing) == (
+        'hydra/launcher=joblib needs an extra: `pip install "engram-hydra[joblib]"`.'
+    )
 
 
 def raising(error):

@@ -19,10 +19,15 @@ from yaml import YAMLError  # type: ignore[import-untyped]
 
 from engram_hydra import config
 from engram_hydra.conf_dir import conf_dir
-from engram_hydra.errors import ConfigError, EngramError, MethodError
+from engram_hydra.errors import ConfigError, EngramError, MethodError, reason
 
 USAGE_ERROR = 2
 INTERRUPTED, TERMINATED = 130, 143  # as a shell has it
+EXTRA = {  # of options that a plugin brings
+    "hydra/launcher/joblib": "joblib",
+    "hydra/launcher/submitit_slurm": "slurm",
+    "hydra/launcher/submitit_local": "slurm",
+}
 NOT_A_NAME = "Config group override must be"  # how Hydra's bare ValueError for method=3 begins
 
 
@@ -44,7 +49,8 @@ def hydra_command(task: Callable[[DictConfig], Any], config_name: str) -> None:
             return _without_exit(task, cfg)
         except Exception as error:
             if _in_sweep():  # the sweeper names it when all jobs are done
-                raise
+                # As plain words: not every error survives the way from a worker process.
+                raise EngramError(reason(error)) from error
             failures.append(error)  # not raised here, or Hydra would add words of its own
 
     try:
@@ -132,6 +138,8 @@ def explain(error: Exception) -> str:
     """One sentence for what Hydra or OmegaConf refused: the key, what is wrong, what is allowed."""
     if isinstance(error, MissingConfigException) and error.missing_cfg_file:
         group, _, option = error.missing_cfg_file.rpartition("/")
+        if extra := EXTRA.get(error.missing_cfg_file):
+            return f'{group}={option} needs an extra: `pip install "engram-hydra[{extra}]"`.'
         if group and error.options:
             return f"{group}={option} does not exist: choose one of {', '.join(sorted(error.options))}."
     if isinstance(error, OverrideParseException):

@@ -24,6 +24,7 @@ from engram_hydra.run_key import run_key, run_name, seed_of
 from engram_hydra.scoring import Ranking, score
 from engram_hydra.self_report import SelfReport, joined, joined_pairs
 from engram_hydra.tags import identity_tags
+from engram_hydra.threads import threads
 from engram_hydra.tracking import Record, Store, flatten, ui_command
 from engram_hydra.trial import Trial, new_embedder, new_memory
 from engram_hydra.trials import run_trials
@@ -40,7 +41,7 @@ def run(cfg: DictConfig) -> str:
     """
     validate(cfg)
     seed = seed_of(cfg)
-    tags = identity_tags(cfg, seed)
+    tags = identity_tags(cfg, seed) | {"engram.threads": str(threads())}
     reset_peak_memory()
     data = _data(cfg)
     reader = build_reader(cfg)

@@ -18,6 +18,7 @@ from engram_hydra.datasets.dataset import Dataset, History
 from engram_hydra.embedders.embedder import Embedder
 from engram_hydra.errors import EngramError
 from engram_hydra.progress import reported
+from engram_hydra.threads import shared_among
 from engram_hydra.trial import Trial, attempt, new_embedder
 
 log = logging.getLogger(__name__)
@@ -54,7 +55,8 @@ def _shared(cfg: DictConfig, data: Dataset, workers: int) -> Iterator[Trial]:
     with ProcessPoolExecutor(workers, context, _start, (plain,)) as pool:
         try:
             # No map: it cancels what is left, and a cancelled call breaks the pool's own clearing up.
-            calls = [pool.submit(_attempt, plain, data.sha256, one) for one in data.histories]
+            with shared_among(workers):  # all processes are started as their work is handed in
+                calls = [pool.submit(_attempt, plain, data.sha256, one) for one in data.histories]
             for call in calls:
                 yield call.result()
         except BaseException as error:

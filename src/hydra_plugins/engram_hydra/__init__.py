@@ -46,10 +46,13 @@ class EngramSweeper(BasicSweeper):
     def sweep(self, arguments: list[str]) -> list[JobReturn]:
         """Launch every job, ``max_batch_size`` at a time, and return what the good ones did.
 
-        Raises SweepError where jobs failed, when all are over.
+        Raises SweepError where jobs failed, when all are over; EngramError at once where the launcher
+        lost one.
         """
+        from engram_hydra.cli import heed_sigterm
         from engram_hydra.errors import SweepError
         from engram_hydra.tracking import ui_command
+        from hydra_plugins.engram_hydra._lost import explained
 
         assert self.config is not None and self.launcher is not None
         jobs = [list(job) for job in self._distinct(self.jobs(arguments))]
@@ -57,8 +60,12 @@ class EngramSweeper(BasicSweeper):
         folder.mkdir(parents=True, exist_ok=True)
         OmegaConf.save(self.config, folder / "multirun.yaml")
         done: list[JobReturn] = []
-        for batch in self.split_overrides_to_chunks(jobs, self.max_batch_size):
-            done += self.launcher.launch(batch, initial_job_idx=len(done))
+        heed_sigterm()  # so that a launcher of processes can tell them
+        try:
+            for batch in self.split_overrides_to_chunks(jobs, self.max_batch_size):
+                done += self.launcher.launch(batch, initial_job_idx=len(done))
+        except Exception as error:
+            raise explained(error, folder) from error
         log.info("look at the runs with: %s", ui_command(self.config.tracking.uri))
         failed = [job for job in done if job.status is JobStatus.FAILED]
         if failed:

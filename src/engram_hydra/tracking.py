@@ -206,6 +206,12 @@ class Store:
         """The runs whose tag has this value, newest first, complete or not."""
         return list(self.runs(f"tags.`{tag}` = '{value}'"))
 
+    def mark_killed(self, tag: str, value: str) -> None:
+        """Mark those runs with this tag as KILLED that still count as running."""
+        for run in self.having(tag, value):
+            if run.info.status == "RUNNING":
+                self.client.set_terminated(run.info.run_id, "KILLED")
+
     def lost_files(self, run: Any) -> list[str]:
         """What a run has logged and is no longer there in its full size, by ``engram.files``."""
         logged: dict[str, int] = json.loads(run.data.tags.get("engram.files", "{}"))

@@ -57,12 +57,15 @@ class Workspace:
             timeout=900,
         )
 
-    def start(self, *arguments: str, **environment: str) -> subprocess.Popen[str]:
-        """A run under way, in a process group of its own, as a terminal's foreground has it."""
+    def start(self, *arguments: str, before: str = "", **environment: str) -> subprocess.Popen[str]:
+        """A run under way, in a process group of its own, as a terminal's foreground has it.
+
+        ``before`` is Python that its process runs first.
+        """
         heeds = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
         run = "import runpy; runpy.run_module('engram_hydra', run_name='__main__', alter_sys=True)"
         return subprocess.Popen(
-            [sys.executable, "-c", heeds + run, *arguments],
+            [sys.executable, "-c", f"{before}\n{heeds}{run}", *arguments],
             cwd=self.folder,
             env=self._environment(environment),
             stdout=subprocess.PIPE,

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from engram_hydra.errors import ConfigError
-from engram_hydra.report.coalitions import Coalitions, redundancy
+from engram_hydra.report.coalitions import Coalitions
 from engram_hydra.report.document import Block, Bullets, Grid, Heading, Paragraph
 from engram_hydra.report.estimates import Cell, Estimate, points
 from engram_hydra.report.estimator import Estimator
+from engram_hydra.report.part_role import role_note
 from engram_hydra.report.section import Entry, Section
 
 MOST_PARTS = 8
@@ -139,7 +140,7 @@ def _blocks(metric: str, result: Attribution | str) -> list[Block]:
         (f"{a} x {b}", "", "", points(effect), "") for (a, b), effect in result.interactions.items()
     ]
     notes = [
-        f"{part.name}: {why}" for part in result.parts if (why := redundancy(part.alone, part.cost))
+        f"{part.name}: {why}" for part in result.parts if (why := role_note(part.alone, part.cost))
     ]
     notes += result.notes
     blocks: list[Block] = [Heading(f"{metric}, n = {result.gain.n}", 3), Grid(header, rows)]
@@ -151,7 +152,7 @@ def _entries(metric: str, result: Attribution | str) -> list[Entry]:
         return [Entry(_keys(metric, "", ""), "n/a", notes=[result])]
     entries = [Entry(_keys(metric, "whole", "gain"), result.gain, notes=result.notes)]
     for part in result.parts:
-        why = redundancy(part.alone, part.cost)
+        why = role_note(part.alone, part.cost)
         entries += [
             Entry(_keys(metric, part.name, "cost"), part.cost),
             Entry(_keys(metric, part.name, "alone"), part.alone, notes=[why] if why else []),

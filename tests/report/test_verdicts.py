@@ -43,7 +43,7 @@ def test_a_clear_result(decided: Decide) -> None:
     assert h1.numbers["p_holm"] == pytest.approx(4 / 10_001)
     assert h1.why == (
         "Coral - Dense +30.0 [21.0,39.0] points, p < 0.0001 against no difference between Coral and "
-        "Dense, p = 0.0004 after Holm, n = 100: low > 0 and Holm p < .05."
+        "Dense, after Holm p = 0.0004, n = 100: low > 0 and Holm p < .05."
     )
     assert found["M1"].why.startswith("H1 is supported; Coral - Dense +30.0 [")
     assert found["H3a"].numbers["cost"] == found["H3a"].numbers["gain"] == pytest.approx(0.3)

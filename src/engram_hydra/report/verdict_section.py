@@ -97,11 +97,13 @@ def _when_stated(verdicts: Sequence[Verdict]) -> str:
         )
     parts = []
     if other:
-        ids = _resting_on(other, verdicts)
+        which = f"all {len(runs)} runs behind the verdicts"
+        if other < runs:
+            which = f"{len(other)} of the {len(runs)} runs behind the verdicts"
+            which += f" ({_resting_on(other, verdicts)})"
         parts.append(
-            f"The file of statements was changed after {len(other)} of the {len(runs)} runs behind the "
-            f"verdicts ({ids}): compare its versions, or run these again, before you call them stated "
-            "beforehand."
+            f"The file of statements was changed after {which}: compare its versions, or run these again, "
+            "before you call them stated beforehand."
         )
     if unknown:
         ids = _resting_on(unknown, verdicts)

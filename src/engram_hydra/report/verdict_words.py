@@ -105,13 +105,13 @@ def _numbers(id_: str, outcome: str, findings: Findings) -> str:
         parts.append(f"cost {100 * n['cost']:+.1f}, gain {100 * n['gain']:+.1f}")
     # Nothing is refuted by its p, and where a statement does not apply there is nothing to test.
     if "p" in n and outcome in (decide.SUPPORTED, decide.UNDECIDED):
-        parts.append(f"{p_in_words(n['p'])} against {against(id_, findings.stated.margin)}")
+        parts.append(f"{_p(n['p'])} against {against(id_, findings.stated.margin)}")
         if "p_holm" in n:
-            parts.append(f"{p_in_words(n['p_holm'])} after Holm")
+            parts.append(f"after Holm {_p(n['p_holm'])}")
     numbers = ", ".join([*parts, f"n = {n['n']:.0f}"])
     return f"H1 is {findings.outcome('H1')}; {numbers}" if id_ in ("M1", "M2") else numbers
 
 
-def p_in_words(p: float) -> str:
+def _p(p: float) -> str:
     """``p = 0.0123``, to four decimals."""
     return "p < 0.0001" if p < 0.0001 else f"p = {p:.4f}"

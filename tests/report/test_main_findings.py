@@ -67,7 +67,7 @@ def test_a_clear_result(told: Tell) -> None:
         "Coral ties Tide: the difference is +0.0 points (95% interval 0.0 to 0.0), within 5 points of 0."
     )
     assert open_ == (
-        "Of what was stated, all is decided. That Coral beats Dense is elsewhere: on fc_mh_6k "
+        "Of what was stated, all is decided. Whether Coral beats Dense elsewhere: on fc_mh_6k "
         "(answer_in_top_10) not run; on longmemeval_s_pilot (recall_any_at_5) not run; on fc_sh_6k "
         "(subem) not run."
     )
@@ -117,7 +117,7 @@ def test_against_tide(told: Tell, tide: list[float] | None, said: str) -> None:
 
 def test_that_it_depends_on_tide_is_said(told: Tell) -> None:
     found = told(**{"tide_w_0.00": right(count=40)})[3]
-    assert found.endswith("; this depends on Tide's weight of recency w: refuted at w = 0.")
+    assert found.endswith("; H2 depends on Tide's weight of recency w: refuted at w = 0.")
 
 
 def test_what_each_part_is_to_the_whole(told: Tell) -> None:

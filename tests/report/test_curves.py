@@ -16,6 +16,7 @@ from engram_hydra.report.estimator import Estimator
 Make = Callable[..., Run]
 Estimate_ = Callable[..., Estimator]
 DENSE = Cell("dense")
+ALTERNATING = tuple(tuple(int(n % step == 0) for n in range(40)) for step in (2, 3))
 
 
 def with_items(run: Run, *items: list[str], gold: str = "g") -> Run:
@@ -56,12 +57,12 @@ def test_older_runs_have_no_curve(make_run: Make, estimate: Estimate_) -> None:
     assert curve(estimate([]), DENSE, 5) == []
 
 
-@pytest.mark.parametrize("hits", [((1, 1, 1, 1),), ((1, 0, 1, 0),), ((1, 0, 1, 0), (1, 1, 0, 0))])
+@pytest.mark.parametrize("hits", [((1, 1, 1, 1),), ((1, 0, 1, 0),), ALTERNATING])
 def test_a_cut_that_is_logged_has_the_interval_of_the_table(
     make_run: Make, estimate: Estimate_, hits: tuple[tuple[int, ...], ...]
 ) -> None:
     """Wilson's of one run, the bootstrap's of a mean over seeds, whatever the order of the rows."""
-    ids = ["q9", "q10", "q1", "q2"]
+    ids = [f"q{n}" for n in range(len(hits[0]))][::-1]
     runs = [
         with_items(
             make_run(seed=seed, ids=ids, columns={"answer_in_top_1": list(map(float, of_seed))}),

@@ -134,7 +134,7 @@ def lanes(
         for lane in range(len(names)):
             axes.axhline(lane, color=INK, alpha=FAINT, linewidth=0.6)
         axes.set_title(title, size=SIZE, weight="bold", loc="left")
-        axes.locator_params(axis="x", nbins=5 if len(titles) < 3 else 4)
+        axes.locator_params(axis="x", nbins=6 - max(1, len(titles) - 1))
         panels.append(axes)
     for lane, name in enumerate(names):
         at = (FOOT + LANE * (len(names) - lane - 0.5)) / height
@@ -180,7 +180,7 @@ def legend(figure: Figure, entries: Sequence[LegendEntry]) -> None:
     figure.legend(
         handles=handles,
         loc="upper left",
-        bbox_to_anchor=(0, 1),
+        bbox_to_anchor=(0, 1 - 0.03 / figure.get_figheight()),  # else its letters' tops are cut
         ncols=-(-len(handles) // _legend_lines(entries)),
         frameon=False,
         borderaxespad=0,

@@ -13,7 +13,6 @@ from engram_hydra.report.document import Picture
 from engram_hydra.report.drawing import (
     FAINT,
     INK,
-    LETTERS,
     SERIES,
     SIZE,
     WIDTH,
@@ -34,7 +33,7 @@ PANEL, TITLE, FOOT = (
     0.35,
     0.5,
 )  # inches: a panel at least, its title, and what is below the last
-NAME = 0.165  # inches: one line of a name
+NAME, LETTERS = 0.165, 28  # inches: one line of a name; letters in it
 MOST_TICKS = 12
 
 Line = tuple[tuple[float, ...], ...]  # of place, value, low, high
@@ -72,6 +71,7 @@ def _lines(rows: Rows, field: str, label: str, name: str, what: str) -> Picture:
             box = (LEFT / WIDTH, top / height, 1 - (LEFT + KEY) / WIDTH, tall / height)
             axes = figure.add_axes(box, sharex=first, sharey=first)
             first = first or axes
+            axes.tick_params(labelbottom=title == titles[-1])
             axes.set_title(title, size=SIZE, weight="bold", loc="left")
             for nth, (key, line) in enumerate(lines.items()):
                 _draw(axes, nth, key, line)

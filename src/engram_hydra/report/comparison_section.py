@@ -19,10 +19,13 @@ def comparison_section(found: Sequence[Comparison]) -> Section | None:
         Heading("Paired comparisons", 2),
         Paragraph(
             "Row minus the other, in points, on the same questions, with unadjusted 95% intervals. "
-            "Holm's p is adjusted within its family, which the heading names and counts. Better or "
-            "worse needs both: an interval without 0 and Holm's p below .05. Least: the smallest "
-            "difference that these questions would show at 80% power. Exploratory: the verdicts above "
-            "decide what was stated before running."
+            "Holm's p is adjusted within its family, which the heading names and counts: all methods "
+            "with all their parts against the anchors, and each method against its ablations, one part "
+            "off; with BM25's ties newest, these stand in the family in place of its ties oldest. Better "
+            "or worse needs both: an interval without 0 and Holm's p below .05; undecided (ties) is what "
+            "the two tie rules do not agree on. Least: the smallest difference that these questions would "
+            "show at 80% power. Exploratory: the verdicts above decide what was stated before running. "
+            "Random ranking, oracle, audit runs and ablations of several parts are in no family."
         ),
     ]
     for family in dict.fromkeys(one.family for one in found):
@@ -38,7 +41,8 @@ def _family(family: str, members: Sequence[Comparison]) -> list[Block]:
             continue
         numbers = (p_text(one.p), p_text(one.p_holm), one.outcome, _size(one.detectable))
         rows.append((_pair(one), points(one.difference), *numbers))
-    tests = "1 test" if len(rows) == 1 else f"{len(rows)} tests"
+    size = members[0].family_size
+    tests = "1 test" if size == 1 else f"{size} tests"
     blocks: list[Block] = [Heading(f"{family}, {tests}", 3)]
     if rows:
         header = ("row - other", "points [95%]", "p", "Holm p", "outcome", "least")
@@ -64,6 +68,7 @@ def _entry(one: Comparison) -> Entry:
         Spread(one.seeds),
         one.notes,
         {
+            "family_size": one.family_size,
             "test": one.test,
             "p": one.p,
             "p_holm": one.p_holm,

@@ -42,6 +42,8 @@ def run(cfg: DictConfig) -> str:
     validate(cfg)
     seed = seed_of(cfg)
     tags = identity_tags(cfg, seed) | {"engram.threads": str(threads())}
+    if undeclared := declaration(cfg, seed).undeclared:  # told before what takes long
+        log.info("exploratory, so in no table: not as declared in conf/: %s", ", ".join(undeclared))
     reset_peak_memory()
     data = _data(cfg)
     reader = build_reader(cfg)
@@ -49,9 +51,6 @@ def run(cfg: DictConfig) -> str:
     store = Store.of(cfg.tracking)
     tags |= _same_run(cfg, data, tags["engram.code_sha256"], store)
     name = run_name(cfg, tags["engram.variant"])
-    if undeclared := declaration(cfg, seed).undeclared:
-        log.info("exploratory, so in no table: not as declared in conf/: %s", ", ".join(undeclared))
-
     with store.run(name, tags, _params(cfg)) as record:
         store.log_dataset(record.run_id, data)
         trials = run_trials(cfg, data)

@@ -13,6 +13,7 @@ from engram_hydra.report.cells import Selection
 from engram_hydra.report.document import (
     Block,
     Bullets,
+    Detail,
     Drilldown,
     Grid,
     Heading,
@@ -21,9 +22,13 @@ from engram_hydra.report.document import (
 )
 from engram_hydra.report.estimates import NOT_APPLICABLE, NOT_RUN, Cell, Estimate, fraction
 from engram_hydra.report.published import Figure
-from engram_hydra.report.section import Section
+from engram_hydra.report.section import Section, grouped
 
+FEW = 30  # questions: with fewer, no difference below 6 / 30, 20 points, could be shown
 PRINTED_TO = 0.0005  # half of the last digit of a published fraction
+BY_ITSELF = "newest"  # the reader that resolves conflicts by itself
+FOLDED = ("Cost", "Immune response", "Sensitivity")  # sections that say why, not what
+SHOWN_PICTURES = ("_forest",)
 RESOLVED = (
     "This reader answers from the newest of the facts that match best, so it resolves conflicts by "
     "itself: these figures decide nothing about a memory."
@@ -52,22 +57,77 @@ class Chapter:
 
 
 def chapter_blocks(chapter: Chapter) -> list[Block]:
-    """Settings, a table for each metric, pictures, sections, published figures, what is missing."""
-    blocks = [Heading(chapter.dataset, 1), *_settings(chapter)]
+    """Settings, a table for each metric, pictures, sections, published figures, what is missing.
+
+    Of few questions only what can be said of them; the rest is folded.
+    """
+    body: list[Block] = []
     for table in chapter.tables:
-        blocks += _table(table, chapter.reader)
-    if chapter.pictures:
-        blocks += [Heading("Pictures", 2), *chapter.pictures]
-    for section in chapter.sections.values():
-        blocks += section.blocks if isinstance(section, Section) else []
+        body += _table(table, chapter.reader)
+    body += _pictures(chapter.pictures)
+    for title, section in chapter.sections.items():
+        if isinstance(section, Section):
+            body += _section(title, section, chapter.dataset)
+    few = _few(chapter)
+    if few:
+        files = [f"{chapter.dataset}/*.csv"]
+        body = [*few, Detail("All that was computed of these questions", body, files)]
     if chapter.questions:
-        blocks += [Heading("Question by question", 2), chapter.questions]
+        body += [Heading("Question by question", 2), chapter.questions]
     return [
-        *blocks,
+        Heading(chapter.dataset, 1),
+        *_settings(chapter),
+        *body,
         *_published(chapter),
         *accounting_blocks(account_of(chapter)),
         *_not_run(chapter),
     ]
+
+
+def _few(chapter: Chapter) -> list[Block]:
+    """Where no table has many questions: a sentence on what that means, and each row's values."""
+    sizes = [
+        row.value.n for t in chapter.tables for row in t.rows if isinstance(row.value, Estimate)
+    ]
+    if not sizes or max(sizes) >= FEW:
+        return []
+    n = max(sizes)
+    least = f"no difference below {min(600 / n, 100):.0f} points" if n >= 6 else "no difference"
+    rows: dict[tuple[str, ...], list[str]] = {}
+    for same in zip(*(table.rows for table in chapter.tables), strict=True):
+        if any(isinstance(row.value, Estimate) for row in same):
+            seeds = next((row.spread.seeds for row in same if row.spread.seeds), "")
+            values = (seeds, *(fraction(row.value) for row in same))
+            rows.setdefault(values, []).append(same[0].label)
+    header = ("row", "seeds", *(table.metric for table in chapter.tables))
+    return [
+        Paragraph(
+            f"These are {n} questions: {least} could be shown with them, so they are a look at the data "
+            "and no evidence. Rows with the same values stand in one line."
+        ),
+        Grid(header, [("; ".join(labels), *values) for values, labels in rows.items()]),
+    ]
+
+
+def _section(title: str, section: Section, dataset: str) -> list[Block]:
+    """A section as it is, or folded if it says why rather than what."""
+    if title not in FOLDED:
+        return list(section.blocks)
+    heading, *inside = section.blocks
+    name = heading.text if isinstance(heading, Heading) else title
+    return [Detail(name, inside, [f"{dataset}/{section.name}.csv"])]
+
+
+def _pictures(pictures: Sequence[Picture]) -> list[Block]:
+    """The forest plots, which the tables' differences are easiest read from, and the others folded."""
+    if not pictures:
+        return []
+    first = [picture for picture in pictures if picture.name.endswith(SHOWN_PICTURES)]
+    others = [picture for picture in pictures if picture not in first]
+    blocks: list[Block] = [Heading("Pictures", 2), *first]
+    if others:
+        blocks.append(Detail(f"More pictures ({len(others)})", others))
+    return blocks
 
 
 def _settings(chapter: Chapter) -> list[Block]:
@@ -101,6 +161,10 @@ def _settings(chapter: Chapter) -> list[Block]:
 
 
 def _table(table: Table, reader: str) -> list[Block]:
+    """A table with its notes; one that a reader resolved by itself is folded.
+
+    What was not run is named at the chapter's end, and by ``not run`` in the whole table.
+    """
     header = ("row", "mean [95%]", "n", "seeds", "SD", "range", "cost or gain [95%]")
     rows = [
         (
@@ -113,15 +177,19 @@ def _table(table: Table, reader: str) -> list[Block]:
             fraction(row.contrast, "+") if row.contrast_is else "",
         )
         for row in table.rows
+        if not _missing(row)
     ]
-    notes = [f"{row.label}: {'; '.join(row.notes)}" for row in table.rows if row.notes]
+    notes = grouped({row.label: row.notes for row in table.rows if not _missing(row)})
     title, meaning = table.metric, HEADLINES[table.metric]
     if table.metric == "subem":
-        by_itself = reader == "newest"
+        by_itself = reader == BY_ITSELF
         title = f"subem, {'resolved by the ' if by_itself else ''}reader {reader}"
         meaning += f" {RESOLVED}" if by_itself else ""
-    blocks: list[Block] = [Heading(title, 2), Paragraph(meaning), Grid(header, rows)]
-    return [*blocks, Bullets(notes)] if notes else blocks
+    blocks: list[Block] = [Paragraph(meaning), Grid(header, rows)]
+    blocks += [Bullets(notes)] if notes else []
+    if table.metric == "subem" and reader == BY_ITSELF:
+        return [Detail(f"{title}: decides nothing about a memory", blocks, ["report.csv"])]
+    return [Heading(title, 2), *blocks]
 
 
 def _published(chapter: Chapter) -> list[Block]:
@@ -172,18 +240,15 @@ def account_of(chapter: Chapter) -> Accounting:
 
 
 def _not_run(chapter: Chapter) -> list[Block]:
-    blocks: list[Block] = []
-    if not chapter.tables:
-        blocks.append(Paragraph("No complete run fits this selection."))
-    labels = [row.label for table in chapter.tables[:1] for row in table.rows if _missing(row)]
-    labels += [
-        f"{title}: not run ({how})"
-        for title, how in chapter.sections.items()
-        if isinstance(how, str)
-    ]
-    if labels:
-        blocks.append(Bullets(labels))
-    return [Heading("Not run", 2), *blocks] if blocks else []
+    """In one line the rows and the sections without runs, and how to get the latter."""
+    empty = [] if chapter.tables else ["No complete run fits this selection."]
+    rows = [row.label for table in chapter.tables[:1] for row in table.rows if _missing(row)]
+    titles = [title for title, how in chapter.sections.items() if isinstance(how, str)]
+    hows = dict.fromkeys(how for how in chapter.sections.values() if isinstance(how, str))
+    said = [*empty, *([f"Not run: {'; '.join(rows + titles)}."] if rows or titles else [])]
+    if hows:
+        said.append(f"For the sections: {'; '.join(hows)}.")
+    return [Paragraph(" ".join(said))] if said else []
 
 
 def _missing(row: Row) -> bool:

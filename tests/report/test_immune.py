@@ -76,7 +76,7 @@ def test_rows_stand_in_the_order_of_the_table(make_run: Make, estimate: Estimate
         "Coral (as shipped)",
         "no heirs",
         "oracle displacement",
-        "mine, no_x",
+        "mine, no x",
     ]
     assert {e.spread.seeds for e in found.entries if e.value != "n/a"} == {"0"}
 

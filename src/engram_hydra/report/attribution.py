@@ -83,6 +83,7 @@ def attribution_section(
             "different parts."
         )
     names, off = list(parts), list(parts.values())
+    name = "attribution" if method == "coral" else f"attribution_{method}"
     found = {
         frozenset(cell.ablation.split("+")) - {"none"}: cell
         for cell in estimator.cells
@@ -113,7 +114,7 @@ def attribution_section(
     if missing:
         entry = Entry(_keys("", "", ""), "not run", notes=[f"missing: {', '.join(missing)}"])
         blocks.append(Paragraph(f"Not run: {method} with ablation {', '.join(missing)}."))
-        return Section("attribution", blocks, [entry])
+        return Section(name, blocks, [entry])
     if note:
         blocks.append(Paragraph(note))
     entries = []
@@ -122,7 +123,7 @@ def attribution_section(
         result = attribute(estimator, cells, names, metric)
         blocks += _blocks(metric, result)
         entries += _entries(metric, result)
-    return Section("attribution", blocks, entries)
+    return Section(name, blocks, entries)
 
 
 def _ablation(coalition: frozenset[str], off: Sequence[str]) -> str:

@@ -12,6 +12,7 @@ from engram_hydra.report.cells import Run
 from engram_hydra.report.document import Block, Bullets, Grid, Heading, Paragraph
 from engram_hydra.report.estimates import Cell, Estimate, Spread, fraction
 from engram_hydra.report.estimator import Estimator
+from engram_hydra.report.names import row_name
 from engram_hydra.report.section import Entry, Section, grouped
 
 RATES = ("immune_precision", "immune_recall")
@@ -39,7 +40,7 @@ def immune_section(estimator: Estimator, labels: Mapping[Cell, str]) -> Section 
         return None
     order = [cell for cell in labels if cell in measured]
     order += [cell for cell in measured if cell not in labels]
-    cells = {labels.get(cell, ", ".join(filter(None, cell))): cell for cell in order}
+    cells = {labels.get(cell, row_name(cell)): cell for cell in order}
     entries = {
         label: {name: _entry(label, name, measured[cell]) for name in (*RATES, *COUNTS)}
         for label, cell in cells.items()

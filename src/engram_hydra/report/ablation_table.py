@@ -6,10 +6,10 @@ import re
 from dataclasses import dataclass
 
 from engram_hydra.metrics.summary import HEADLINES
-from engram_hydra.report.coalitions import redundancy
 from engram_hydra.report.estimates import NOT_APPLICABLE, Cell, Estimate, Spread, fraction
 from engram_hydra.report.estimator import Estimator
 from engram_hydra.report.names import WHOLE, row_name
+from engram_hydra.report.part_role import role_note
 
 HNSW = "index_hnsw"
 TIES_NEWEST = "bm25_ties_newest"
@@ -206,7 +206,7 @@ def _row(estimator: Estimator, line: _Line, metric: str) -> Row:
         )
     if line.gain_of and isinstance(contrast, Estimate):
         cost, _ = estimator.contrast({CORAL: 1, line.gain_of: -1}, metric)
-        if isinstance(cost, Estimate) and (why := redundancy(contrast, cost)):
+        if isinstance(cost, Estimate) and (why := role_note(contrast, cost)):
             notes.append(why)
     return Row(line.label, value, spread, contrast, " - ".join(_names(a, b)), tuple(notes))
 

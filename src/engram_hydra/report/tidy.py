@@ -55,9 +55,13 @@ def to_csv(chapters: Sequence[Chapter]) -> str:
 
 
 def to_json(report: Report) -> str:
-    """Verdicts, the table, every section's numbers and which runs they come from; None is no number."""
+    """Main findings, verdicts, the table, every section's numbers and the runs they come from.
+
+    A number that is none is null.
+    """
     content: dict[str, Any] = {
         "title": report.title,
+        "main_findings": report.main_findings,
         "verdicts": [asdict(verdict) for verdict in report.verdicts],
         "table": [row for chapter in report.chapters for row in _rows(chapter)],
         "sections": [

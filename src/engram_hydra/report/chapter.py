@@ -68,7 +68,7 @@ def chapter_blocks(chapter: Chapter) -> list[Block]:
     for title, section in chapter.sections.items():
         if isinstance(section, Section):
             body += _section(title, section, chapter.dataset)
-    few = _few(chapter)
+    few = few_blocks(chapter)
     if few:
         files = [f"{chapter.dataset}/*.csv"]
         body = [*few, Detail("All that was computed of these questions", body, files)]
@@ -84,15 +84,26 @@ def chapter_blocks(chapter: Chapter) -> list[Block]:
     ]
 
 
-def _few(chapter: Chapter) -> list[Block]:
-    """Where no table has many questions: a sentence on what that means, and each row's values."""
+def few_questions(chapter: Chapter) -> Paragraph | None:
+    """What so few questions can say, where no table has more than a few."""
     sizes = [
         row.value.n for t in chapter.tables for row in t.rows if isinstance(row.value, Estimate)
     ]
     if not sizes or max(sizes) >= FEW:
-        return []
+        return None
     n = max(sizes)
-    least = f"no difference below {min(600 / n, 100):.0f} points" if n >= 6 else "no difference"
+    least = f"no difference below {600 / n:.0f} points" if n >= 6 else "no difference"
+    return Paragraph(
+        f"These are {n} questions: {least} could be shown with them, so they are a look at the data "
+        "and no evidence."
+    )
+
+
+def few_blocks(chapter: Chapter) -> list[Block]:
+    """That sentence, and each row's values; nothing where there are many questions."""
+    said = few_questions(chapter)
+    if said is None:
+        return []
     rows: dict[tuple[str, ...], list[str]] = {}
     for same in zip(*(table.rows for table in chapter.tables), strict=True):
         if any(isinstance(row.value, Estimate) for row in same):
@@ -100,13 +111,7 @@ def _few(chapter: Chapter) -> list[Block]:
             values = (seeds, *(fraction(row.value) for row in same))
             rows.setdefault(values, []).append(same[0].label)
     header = ("row", "seeds", *(table.metric for table in chapter.tables))
-    return [
-        Paragraph(
-            f"These are {n} questions: {least} could be shown with them, so they are a look at the data "
-            "and no evidence. Rows with the same values stand in one line."
-        ),
-        Grid(header, [("; ".join(labels), *values) for values, labels in rows.items()]),
-    ]
+    return [said, Grid(header, [("; ".join(labels), *values) for values, labels in rows.items()])]
 
 
 def _section(title: str, section: Section, dataset: str) -> list[Block]:
@@ -177,9 +182,9 @@ def _table(table: Table, reader: str) -> list[Block]:
             fraction(row.contrast, "+") if row.contrast_is else "",
         )
         for row in table.rows
-        if not _missing(row)
+        if not is_missing(row)
     ]
-    notes = grouped({row.label: row.notes for row in table.rows if not _missing(row)})
+    notes = grouped({row.label: row.notes for row in table.rows if not is_missing(row)})
     title, meaning = table.metric, HEADLINES[table.metric]
     if table.metric == "subem":
         by_itself = reader == BY_ITSELF
@@ -193,10 +198,10 @@ def _table(table: Table, reader: str) -> list[Block]:
 
 
 def _published(chapter: Chapter) -> list[Block]:
+    """Others' figures, folded: they are beside the point of what was measured here."""
     if not chapter.figures:
         return []
     blocks: list[Block] = [
-        Heading("Published figures (indicative)", 2),
         Paragraph(
             "Others' figures under their own settings, which differ from ours; never subtracted from "
             "a measured figure nor tested against one."
@@ -217,7 +222,10 @@ def _published(chapter: Chapter) -> list[Block]:
             ),
             Bullets([*settings, table.remark]),
         ]
-    return blocks
+    same = [f"{f.name} ({f.metric})" for f in chapter.figures if _reproduced(f, chapter)]
+    title = "Published figures (indicative)"
+    title += f"; reproduced here: {', '.join(dict.fromkeys(same))}" if same else ""
+    return [Detail(title, blocks, ["report.csv"])]
 
 
 def _reproduced(figure: Figure, chapter: Chapter) -> bool:
@@ -242,7 +250,7 @@ def account_of(chapter: Chapter) -> Accounting:
 def _not_run(chapter: Chapter) -> list[Block]:
     """In one line the rows and the sections without runs, and how to get the latter."""
     empty = [] if chapter.tables else ["No complete run fits this selection."]
-    rows = [row.label for table in chapter.tables[:1] for row in table.rows if _missing(row)]
+    rows = [row.label for table in chapter.tables[:1] for row in table.rows if is_missing(row)]
     titles = [title for title, how in chapter.sections.items() if isinstance(how, str)]
     hows = dict.fromkeys(how for how in chapter.sections.values() if isinstance(how, str))
     said = [*empty, *([f"Not run: {'; '.join(rows + titles)}."] if rows or titles else [])]
@@ -251,7 +259,8 @@ def _not_run(chapter: Chapter) -> list[Block]:
     return [Paragraph(" ".join(said))] if said else []
 
 
-def _missing(row: Row) -> bool:
+def is_missing(row: Row) -> bool:
+    """Whether the row has neither a value nor, where it is a difference, that."""
     return NOT_RUN in (row.value, row.contrast if row.value == NOT_APPLICABLE else None)
 
 

@@ -68,7 +68,7 @@ def chapter_blocks(chapter: Chapter) -> list[Block]:
     for title, section in chapter.sections.items():
         if isinstance(section, Section):
             body += _section(title, section, chapter.dataset)
-    few = few_blocks(chapter)
+    few = few_blocks(chapter, chapter.tables)
     if few:
         files = [f"{chapter.dataset}/*.csv"]
         body = [*few, Detail("All that was computed of these questions", body, files)]
@@ -99,18 +99,18 @@ def few_questions(chapter: Chapter) -> Paragraph | None:
     )
 
 
-def few_blocks(chapter: Chapter) -> list[Block]:
-    """That sentence, and each row's values; nothing where there are many questions."""
+def few_blocks(chapter: Chapter, tables: Sequence[Table]) -> list[Block]:
+    """That sentence, and each row's values in ``tables``; nothing where there are many questions."""
     said = few_questions(chapter)
     if said is None:
         return []
     rows: dict[tuple[str, ...], list[str]] = {}
-    for same in zip(*(table.rows for table in chapter.tables), strict=True):
+    for same in zip(*(table.rows for table in tables), strict=True):
         if any(isinstance(row.value, Estimate) for row in same):
             seeds = next((row.spread.seeds for row in same if row.spread.seeds), "")
             values = (seeds, *(fraction(row.value) for row in same))
             rows.setdefault(values, []).append(same[0].label)
-    header = ("row", "seeds", *(table.metric for table in chapter.tables))
+    header = ("row", "seeds", *(table.metric for table in tables))
     return [said, Grid(header, [("; ".join(labels), *values) for values, labels in rows.items()])]
 
 

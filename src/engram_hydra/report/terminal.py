@@ -45,9 +45,9 @@ def _table(report: Report, chapter: Chapter) -> list[Block]:
     if not chapter.tables:
         nothing = Paragraph(f"No complete run fits this selection. {_runs(chapter)}")
         return [Heading(chapter.dataset, 2), nothing]
-    if few := few_blocks(chapter):
-        return [Heading(chapter.dataset, 2), *few, Paragraph(_runs(chapter))]
     table = _stated(report, chapter)
+    if few := few_blocks(chapter, [table]):
+        return [Heading(chapter.dataset, 2), *few, Paragraph(_runs(chapter))]
     rows = [row for row in table.rows if not is_missing(row)]
     sizes = sorted({row.value.n for row in rows if isinstance(row.value, Estimate)})
     n = "-".join(map(str, dict.fromkeys((sizes[0], sizes[-1]))))

@@ -10,6 +10,7 @@ from engram_hydra.metrics.summary import HEADLINES
 from engram_hydra.report.ablation_table import Row, Table
 from engram_hydra.report.accounting import Accounting, account, accounting_blocks
 from engram_hydra.report.cells import Selection
+from engram_hydra.report.contrasts import SUBEM
 from engram_hydra.report.document import (
     Block,
     Bullets,
@@ -64,7 +65,7 @@ def chapter_blocks(chapter: Chapter) -> list[Block]:
     body: list[Block] = []
     for table in chapter.tables:
         body += _table(table, chapter.reader)
-    body += _pictures(chapter.pictures)
+    body += _pictures(chapter)
     for title, section in chapter.sections.items():
         if isinstance(section, Section):
             body += _section(title, section, chapter.dataset)
@@ -123,11 +124,13 @@ def _section(title: str, section: Section, dataset: str) -> list[Block]:
     return [Detail(name, inside, [f"{dataset}/{section.name}.csv"])]
 
 
-def _pictures(pictures: Sequence[Picture]) -> list[Block]:
+def _pictures(chapter: Chapter) -> list[Block]:
     """The forest plots, which the tables' differences are easiest read from, and the others folded."""
+    pictures = chapter.pictures
     if not pictures:
         return []
-    first = [picture for picture in pictures if picture.name.endswith(SHOWN_PICTURES)]
+    aside = (f"_{SUBEM}_forest",) if chapter.reader == BY_ITSELF else ()
+    first = [p for p in pictures if p.name.endswith(SHOWN_PICTURES) and not p.name.endswith(aside)]
     others = [picture for picture in pictures if picture not in first]
     blocks: list[Block] = [Heading("Pictures", 2), *first]
     if others:
@@ -186,13 +189,13 @@ def _table(table: Table, reader: str) -> list[Block]:
     ]
     notes = grouped({row.label: row.notes for row in table.rows if not is_missing(row)})
     title, meaning = table.metric, HEADLINES[table.metric]
-    if table.metric == "subem":
+    if table.metric == SUBEM:
         by_itself = reader == BY_ITSELF
         title = f"subem, {'resolved by the ' if by_itself else ''}reader {reader}"
         meaning += f" {RESOLVED}" if by_itself else ""
     blocks: list[Block] = [Paragraph(meaning), Grid(header, rows)]
     blocks += [Bullets(notes)] if notes else []
-    if table.metric == "subem" and reader == BY_ITSELF:
+    if table.metric == SUBEM and reader == BY_ITSELF:
         return [Detail(f"{title}: decides nothing about a memory", blocks, ["report.csv"])]
     return [Heading(title, 2), *blocks]
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from engram_hydra.report.comparisons import ANCHORED, IDENTICAL, Comparison
+from engram_hydra.report.comparisons import IDENTICAL, Comparison
 from engram_hydra.report.document import Block, Bullets, Detail, Grid, Heading, Paragraph
 from engram_hydra.report.estimates import NOT_RUN, Estimate, Spread, points
+from engram_hydra.report.families import ANCHORED
 from engram_hydra.report.pair_tests import PER_SEED, p_text
 from engram_hydra.report.section import Entry, Section, grouped
 
@@ -22,10 +23,13 @@ def comparison_section(found: Sequence[Comparison], aside: Collection[str] = ())
         Heading("Paired comparisons", 2),
         Paragraph(
             "Row minus the other, in points, on the same questions, with unadjusted 95% intervals. "
-            "Holm's p is adjusted within its family, which the heading names and counts. Better or "
-            "worse needs both: an interval without 0 and Holm's p below .05. Least: the smallest "
-            "difference that these questions would show at 80% power. Exploratory: the verdicts above "
-            "decide what was stated before running."
+            "Holm's p is adjusted within its family, which the heading names and counts: all methods "
+            "with all their parts against the anchors, and each method against its ablations, one part "
+            "off; with BM25's ties newest, these stand in the family in place of its ties oldest. Better "
+            "or worse needs both: an interval without 0 and Holm's p below .05; undecided (ties) is what "
+            "the two tie rules do not agree on. Least: the smallest difference that these questions would "
+            "show at 80% power. Exploratory: the verdicts above decide what was stated before running. "
+            "Random ranking, oracle, audit runs and ablations of several parts are in no family."
         ),
     ]
     for family in dict.fromkeys(one.family for one in found):
@@ -47,7 +51,7 @@ def _family(family: str, members: Sequence[Comparison], aside: Collection[str]) 
             continue
         numbers = (p_text(one.p), p_text(one.p_holm), one.outcome, _size(one.detectable))
         lines.setdefault((one.against, points(one.difference), *numbers), []).append(one.row)
-    size = sum(map(len, lines.values()))
+    size = members[0].family_size
     tests = "1 test" if size == 1 else f"{size} tests"
     title = f"{family}, {tests}"
     blocks: list[Block] = []
@@ -85,6 +89,7 @@ def _entry(one: Comparison) -> Entry:
         Spread(one.seeds),
         one.notes,
         {
+            "family_size": one.family_size,
             "test": one.test,
             "p": one.p,
             "p_holm": one.p_holm,

@@ -13,6 +13,8 @@ from engram_hydra.options import switches_of
 from engram_hydra.report.ablation_table import CORAL, row_labels
 from engram_hydra.report.attribution import MOST_PARTS, attribution_section
 from engram_hydra.report.audit import audit_section
+from engram_hydra.report.chapter import BY_ITSELF
+from engram_hydra.report.contrasts import SUBEM
 from engram_hydra.report.costs import costs_section
 from engram_hydra.report.estimator import Estimator
 from engram_hydra.report.immune import immune_section
@@ -20,6 +22,7 @@ from engram_hydra.report.names import WHOLE
 from engram_hydra.report.section import Section
 from engram_hydra.report.sensitivity import sensitivity_section
 from engram_hydra.report.variants import Change
+from engram_hydra.run_key import reader_label
 
 PARTS = ("heirs", "calcification")  # of Coral, whose gain is shared among them
 
@@ -32,6 +35,7 @@ def sections(
     Raises ConfigError if ``cfg`` names a part or a metric that there is not.
     """
     metric = _metric(cfg.sensitivity.metric, estimator)
+    aside = {SUBEM} if reader_label(cfg.reader) == BY_ITSELF else set()
     logged = [name for name in HEADLINES if estimator.logs(name)]
     audited = [name for name in HEADLINES if estimator.logs(name, audit=True)]
 
@@ -43,7 +47,7 @@ def sections(
         "Cost": costs_section(estimator, labels) or experiment("anchors"),
         "Immune response": immune_section(estimator, labels) or experiment("ablations"),
         **{
-            title: attribution_section(estimator, logged, method, off)
+            title: attribution_section(estimator, logged, method, off, aside)
             or (
                 experiment("factorial")
                 if method == CORAL.method

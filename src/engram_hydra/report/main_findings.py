@@ -79,7 +79,7 @@ def _against_tide(h2: Verdict, statements: Statements) -> str:
         said += f", within {statements.margin:g} points of 0"
     if DEPENDS_ON_TIDE in h2.marks:
         how = next(text for text in h2.remarks if text.startswith(DEPENDS_ON_TIDE))
-        said += f"; this {how}"
+        said += f"; H2 {how}"
     return f"{said}."
 
 
@@ -150,7 +150,7 @@ def _open(stated: Mapping[str, Verdict], verdicts: Sequence[Verdict]) -> str:
         for verdict in verdicts
         if verdict.id == "H1" and verdict.role != PRIMARY
     ]
-    also = f" That Coral beats Dense is elsewhere: {'; '.join(elsewhere)}." if elsewhere else ""
+    also = f" Whether Coral beats Dense elsewhere: {'; '.join(elsewhere)}." if elsewhere else ""
     return f"Of what was stated, {here}.{also}"
 
 

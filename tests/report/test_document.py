@@ -70,7 +70,8 @@ def test_a_long_row_name_goes_on_in_the_next_line() -> None:
 def test_a_detail_is_one_line_that_says_where_it_is() -> None:
     detail = Detail("Every seed", [Heading("H", 2), Paragraph("Long.")], ["a/costs.csv", "b.csv"])
     line = "Every seed: in report.html, numbers in a/costs.csv, b.csv.\n"
-    assert to_markdown([detail]) == to_text([detail]) == line
+    assert to_text([detail]) == line
+    assert to_markdown([detail, detail, Paragraph("x")]) == f"- {line}- {line}\nx\n"
     [inner] = nested([detail])
     assert isinstance(inner, Detail)
     assert inner.blocks[0] == Heading("H", 3)

@@ -32,7 +32,8 @@ def comparison_section(found: Sequence[Comparison], aside: Collection[str] = ())
             "Random ranking, oracle, audit runs and ablations of several parts are in no family."
         ),
     ]
-    for family in dict.fromkeys(one.family for one in found):
+    names = dict.fromkeys(one.family for one in found)
+    for family in sorted(names, key=lambda name: not name.endswith(ANCHORED)):
         blocks += _family(family, [one for one in found if one.family == family], aside)
     return Section("comparisons", blocks, [_entry(one) for one in found])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
+from itertools import groupby, zip_longest
 from typing import Any
 
 WIDTH = 100  # columns of a text, unless said otherwise
@@ -105,8 +105,17 @@ Block = Heading | Paragraph | Bullets | Grid | Verdict | Picture | Drilldown | D
 
 
 def to_markdown(blocks: Iterable[Block]) -> str:
-    """The document as GitHub-flavoured Markdown, with its pipe tables aligned."""
-    return "\n\n".join(map(_markdown, blocks)) + "\n"
+    """The document as GitHub-flavoured Markdown, with its pipe tables aligned.
+
+    What pages fold stands as a list of where it is, those that follow each other in one.
+    """
+    parts = []
+    for folded, group in groupby(blocks, lambda block: isinstance(block, Detail)):
+        of_group = map(_markdown, group)
+        parts.append(
+            "\n".join(f"- {line}" for line in of_group) if folded else "\n\n".join(of_group)
+        )
+    return "\n\n".join(parts) + "\n"
 
 
 def to_text(blocks: Iterable[Block], width: int = WIDTH) -> str:

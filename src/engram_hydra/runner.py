@@ -44,6 +44,8 @@ def run(cfg: DictConfig) -> str:
     validate(cfg)
     seed = seed_of(cfg)
     tags = identity_tags(cfg, seed) | {"engram.threads": str(threads())}
+    if undeclared := declaration(cfg, seed).undeclared:  # told before what takes long
+        log.info("exploratory, so in no table: not as declared in conf/: %s", ", ".join(undeclared))
     reset_peak_memory()
     data = _data(cfg)
     reader = build_reader(cfg)
@@ -59,8 +61,6 @@ def _new_run(
     cfg: DictConfig, data: Dataset, reader: Reader | None, store: Store, tags: dict[str, str]
 ) -> str:
     seed = seed_of(cfg)
-    if undeclared := declaration(cfg, seed).undeclared:
-        log.info("exploratory, so in no table: not as declared in conf/: %s", ", ".join(undeclared))
     _prepare(cfg, data)
     earlier = store.having("engram.run_key", tags["engram.run_key"])
     tags |= {"engram.supersedes": earlier[0].info.run_id if earlier else ""}

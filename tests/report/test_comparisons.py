@@ -6,6 +6,7 @@ import csv
 import io
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from engram_hydra.report.ablation_table import row_labels
 from engram_hydra.report.cells import Run
 from engram_hydra.report.comparison_section import comparison_section
 from engram_hydra.report.comparisons import Comparison, comparisons
-from engram_hydra.report.document import to_text
+from engram_hydra.report.document import Detail, Grid, to_text
 from engram_hydra.report.estimates import Estimate
 from engram_hydra.report.estimator import Estimator
 from engram_hydra.stats import holm, mcnemar
@@ -77,7 +78,7 @@ def test_methods_meet_anchors_and_ablations_their_whole(
     families = {
         f"{M} on fc_sh_6k: methods against anchors": methods,
         f"{M} on fc_sh_6k: Coral against its ablations": {("Coral (as shipped)", "no heirs")},
-        f"{M} on fc_sh_6k: mine against its ablations": {("mine", "mine, no_part")},
+        f"{M} on fc_sh_6k: mine against its ablations": {("mine", "mine, no part")},
     }
     assert {one.family for one in found.values()} == set(families)
     for family, pairs in families.items():
@@ -105,7 +106,7 @@ def test_nothing_but_methods_changes_the_p_of_methods(
         )
     ]
     after = compared(estimate([*runs(), *one_off, *more]))
-    assert set(after) - set(before) == {("Tide", "tide, no_recency")}
+    assert set(after) - set(before) == {("Tide", "Tide, no recency")}
     assert {pair: after[pair] for pair in before} == before
     more = [make_run("coral", "no_feeding", s, columns={M: share(29)}) for s in (0, 1)]
     after = compared(estimate([*runs(), *one_off, *more]))
@@ -276,7 +277,8 @@ def test_what_was_not_run_is_said(runs: Callable[..., list[Run]], estimate: Esti
     text = " ".join(to_text(section.blocks).split())
     assert "methods against anchors, 3 tests" in text
     assert "in no test here: Tide not run, heirs only not run" in text
-    assert "in no test here: no heirs not run" in text
+    [folded] = [block for block in section.blocks if isinstance(block, Detail)]
+    assert "in no test here: no heirs not run" in to_text(folded.blocks)
     assert "Coral against its ablations, 0 tests" in text
 
 
@@ -289,7 +291,8 @@ def test_runs_without_a_common_seed_are_not_paired(
     assert (one.outcome, one.p) == ("n/a", None)
     section = comparison_section(found)
     assert section is not None
-    text = " ".join(to_text(section.blocks).split())
+    [folded] = [block for block in section.blocks if isinstance(block, Detail)]
+    text = " ".join(to_text(folded.blocks).split())
     assert "Coral (as shipped) - no heirs: not paired: no common seed (seeds 0-1 against 4)" in text
 
 
@@ -330,6 +333,24 @@ def test_one_run_has_nothing_to_meet(make_run: Make, estimate: Estimate_) -> Non
     assert compared(estimate([make_run("dense")])) == {}
     assert compared(estimate([])) == {}
     assert comparison_section([]) is None
+
+
+def test_a_line_for_equal_pairs_and_no_word_of_single_seeds(
+    runs: Callable[..., list[Run]], make_run: Make, estimate: Estimate_
+) -> None:
+    """What the seeds say by themselves stands in the CSV; a metric set aside is folded whole."""
+    estimator = estimate([*runs(), *(make_run("mine", columns={M: share(n)}) for n in (14,))])
+    found = comparisons(estimator, "fc_sh_6k", row_labels(estimator), [M])
+    [dense] = [one for one in found if (one.row, one.against) == ("Coral (as shipped)", "Dense")]
+    section = comparison_section([*found, replace(dense, row="Twin")])
+    assert section is not None
+    text = to_text(section.blocks)
+    assert "Coral (as shipped); Twin - Dense" in text
+    assert "McNemar" not in text
+    assert "McNemar's p on seed" in section.to_csv({})
+    aside = comparison_section(found, {M})
+    assert aside is not None
+    assert not any(isinstance(block, Grid) for block in aside.blocks)
 
 
 def test_the_section_names_its_families(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from engram_hydra.errors import ConfigError
 from engram_hydra.report.coalitions import Coalitions
-from engram_hydra.report.document import Block, Bullets, Grid, Heading, Paragraph
+from engram_hydra.report.document import Block, Bullets, Detail, Grid, Heading, Paragraph
 from engram_hydra.report.estimates import Cell, Estimate, points
 from engram_hydra.report.estimator import Estimator
 from engram_hydra.report.part_role import role_note
@@ -70,9 +70,15 @@ def attribute(
 
 
 def attribution_section(
-    estimator: Estimator, metrics: Sequence[str], method: str, parts: Mapping[str, str]
+    estimator: Estimator,
+    metrics: Sequence[str],
+    method: str,
+    parts: Mapping[str, str],
+    aside: Collection[str] = (),
 ) -> Section | None:
     """``parts`` gives each part the ablation that switches it off. None if no combination was run.
+
+    What concerns the metrics ``aside`` is folded.
 
     Dense's run stands for Coral without heirs and calcification, which equals it.
 
@@ -84,6 +90,7 @@ def attribution_section(
             "different parts."
         )
     names, off = list(parts), list(parts.values())
+    name = "attribution" if method == "coral" else f"attribution_{method}"
     found = {
         frozenset(cell.ablation.split("+")) - {"none"}: cell
         for cell in estimator.cells
@@ -115,16 +122,19 @@ def attribution_section(
         notes = [f"missing: {', '.join(missing)}"]
         entry = Entry(_keys("", "", ""), "not run", notes=notes, more={"method": method})
         blocks.append(Paragraph(f"Not run: {method} with ablation {', '.join(missing)}."))
-        return Section("attribution", blocks, [entry])
+        return Section(name, blocks, [entry])
     if note:
         blocks.append(Paragraph(note))
     entries = []
     cells = [found[coalition] for coalition in wanted]
     for metric in metrics:
         result = attribute(estimator, cells, names, metric)
-        blocks += _blocks(metric, result)
+        shown = _blocks(metric, result)
+        if metric in aside:
+            shown = [Detail(f"Attribution of {metric}", shown[1:], [f"{name}.csv"])]
+        blocks += shown
         entries += _entries(metric, method, result)
-    return Section("attribution", blocks, entries)
+    return Section(name, blocks, entries)
 
 
 def _ablation(coalition: frozenset[str], off: Sequence[str]) -> str:

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from engram_hydra.report import decisions as decide
 from engram_hydra.report.ablation_table import NO_CALC, NO_HEIRS, NO_IMMUNE, standing_rows
 from engram_hydra.report.chapter import Chapter
-from engram_hydra.report.comparisons import ABLATED, BETTER, IDENTICAL, WORSE
+from engram_hydra.report.comparisons import BETTER, IDENTICAL, WORSE
 from engram_hydra.report.estimates import Estimate
+from engram_hydra.report.families import ABLATED
 from engram_hydra.report.part_role import (
     HARMFUL,
     HELPFUL_ALONE,

@@ -206,4 +206,5 @@ def _listed(names: list[str]) -> str:
 
 
 def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    """With a capital first, unless that is the name of a metric, which is always written the same."""
+    return text if "_" in text.partition(" ")[0] else text[:1].upper() + text[1:]

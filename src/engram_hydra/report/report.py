@@ -15,6 +15,11 @@ from engram_hydra.report.statements import Statements
 from engram_hydra.report.verdict_section import verdict_section
 from engram_hydra.report.verdicts import Verdict
 
+NO_RUNS = (
+    "There are no runs yet: begin with python -m engram_hydra +experiment=ablations, then "
+    "+experiment=anchors."
+)
+
 
 @dataclass(frozen=True)
 class Report:
@@ -91,10 +96,5 @@ def document(report: Report) -> list[Block]:
     if not_run:
         blocks += [Heading("Not run, across data sets", 2), Bullets(not_run)]
     if not report.chapters:
-        blocks.append(
-            Paragraph(
-                "There are no runs yet: begin with python -m engram_hydra +experiment=ablations, "
-                "then +experiment=anchors."
-            )
-        )
+        blocks.append(Paragraph(NO_RUNS))
     return [*blocks, *nested(provenance_blocks(report.chapters, report.made_by))]

@@ -465,7 +465,7 @@ def test_the_command_can_be_pasted_into_a_shell(tmp_path):
         check=True,
         env=os.environ,
     ).stdout
-    assert said.splitlines() == ["ui", "--backend-store-uri", uri]
+    assert said.splitlines() == ["ui", "--host", "127.0.0.1", "--backend-store-uri", uri]
     assert ui_command("sqlite:////a/mlflow.db").endswith(" sqlite:////a/mlflow.db")
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from filelock import FileLock
 
 from engram_hydra.errors import EngramError, TrackingError
+from engram_hydra.secrets import hide, hide_values
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -117,15 +118,16 @@ class Store:
         """
         from mlflow.entities import Param, RunTag
 
-        run = self.client.create_run(self.experiment_id, run_name=name, tags=dict(tags))
+        shown = {key: hide(value) for key, value in tags.items()}
+        run = self.client.create_run(self.experiment_id, run_name=name, tags=shown)
         record = Record(run.info.run_id)
         try:
-            values = [Param(key, str(value)) for key, value in params.items()]
+            values = [Param(key, hide(str(value))) for key, value in params.items()]
             for start in range(0, len(values), PARAMS_AT_ONCE):  # first: a failed run has them too
                 self.client.log_batch(record.run_id, params=values[start : start + PARAMS_AT_ONCE])
             yield record
             self._log_metrics(record)
-            rest = [RunTag(key, value) for key, value in record.tags.items()]
+            rest = [RunTag(key, hide(value)) for key, value in record.tags.items()]
             self.client.log_batch(record.run_id, tags=rest)
             for file, content in record.files.items():
                 self._log_file(record.run_id, file, content)
@@ -139,7 +141,7 @@ class Store:
 
     def _log_file(self, run_id: str, file: str, content: str | bytes) -> None:
         if isinstance(content, str):
-            self.client.log_text(run_id, content, file)
+            self.client.log_text(run_id, hide_values(content), file)
             return
         place, _, name = file.rpartition("/")
         with tempfile.TemporaryDirectory() as folder:
@@ -166,7 +168,7 @@ class Store:
     def _fail(self, record: Record, error: BaseException) -> None:
         """Mark the run FAILED (KILLED where a person stopped it), with the traceback as tag and log."""
         killed = isinstance(error, KeyboardInterrupt)
-        trace = "".join(traceback.format_exception(error))
+        trace = hide("".join(traceback.format_exception(error)))
         log.error("run %s %s:\n%s", record.run_id, "was stopped" if killed else "failed", trace)
         try:  # whatever stopped the run may stop this too, and must not be hidden by it
             self.client.set_terminated(record.run_id, "KILLED" if killed else "FAILED")
@@ -252,8 +254,11 @@ class Store:
 
 
 def ui_command(uri: str) -> str:
-    """What opens a store in a browser; bare ``mlflow ui`` would open another, empty one."""
-    return f"mlflow ui --backend-store-uri {shlex.quote(uri)}"
+    """What opens a store in a browser of this machine only, whatever MLFLOW_HOST says.
+
+    Bare ``mlflow ui`` would open another, empty store.
+    """
+    return f"mlflow ui --host 127.0.0.1 --backend-store-uri {shlex.quote(uri)}"
 
 
 def flatten(options: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -14,6 +14,8 @@ from engram_hydra.errors import ConfigError
 from engram_hydra.memories.build import memory_class
 from engram_hydra.readers.chat_options import check
 from engram_hydra.run_key import NOT_ASKED, reader_of
+from engram_hydra.secrets import refuse_in_options
+from engram_hydra.tracking import flatten
 
 
 def validate(cfg: DictConfig) -> None:
@@ -29,6 +31,7 @@ def validate(cfg: DictConfig) -> None:
             )
         if "ge" in meta and value is not None and not _in_range(value, meta):
             raise ConfigError(f"{key}={value} is out of range: it must be {_range(spec)}.")
+    refuse_in_options(flatten(OmegaConf.to_container(cfg, resolve=True)))  # type: ignore[arg-type]
     if schema_of(cfg) is Config:
         _go_together(cfg)
 

@@ -469,6 +469,19 @@ def test_the_command_can_be_pasted_into_a_shell(tmp_path):
     assert ui_command("sqlite:////a/mlflow.db").endswith(" sqlite:////a/mlflow.db")
 
 
+def test_an_artifact_is_not_read_through_a_link_out_of_its_folder(store, tmp_path):
+    with store.run("n", {}, {}) as record:
+        record.files["a.txt"] = "x"
+    info = store.client.get_run(record.run_id).info
+    outside = tmp_path / "outside.txt"
+    outside.write_text("not for a report")
+    file = Path(info.artifact_uri.removeprefix("file://")) / "a.txt"
+    file.unlink()
+    file.symlink_to(outside)
+    with pytest.raises(TrackingError, match="leads out of"):
+        store.read_artifact(info, "a.txt")
+
+
 def test_a_local_artifact_is_read_where_it_lies_and_another_through_mlflow(store, monkeypatch):
     with store.run("n", {}, {}) as record:
         record.files["a b%.txt"] = "ä"

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from filelock import FileLock
 
 from engram_hydra.errors import EngramError, TrackingError
+from engram_hydra.names import below
 from engram_hydra.secrets import hide, hide_values
 
 if TYPE_CHECKING:
@@ -242,7 +243,7 @@ class Store:
         run_id, place = info.run_id, info.artifact_uri
         try:
             file = (
-                Path(local_file_uri_to_path(place), name)  # type: ignore[no-untyped-call]
+                below(Path(local_file_uri_to_path(place)), name)  # type: ignore[no-untyped-call]
                 if place.startswith("file:")
                 else Path(self.client.download_artifacts(run_id, name))
             )

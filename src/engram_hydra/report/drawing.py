@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import math
 import re
@@ -64,15 +63,6 @@ def to_svg(name: str, height: float, draw: Callable[[Figure], None]) -> str:
     used = set(re.findall(r"#([\w-]+)", svg))
     # Other pictures of a page have a "figure_1" too.
     return re.sub(r' id="([^"]+)"', lambda id: id[0] if id[1] in used else "", svg)
-
-
-def to_csv(fields: Sequence[str], rows: Rows) -> str:
-    """These fields of the rows, in full precision."""
-    out = io.StringIO()
-    writer = csv.DictWriter(out, fields, extrasaction="ignore", restval="", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return out.getvalue()
 
 
 def number(value: object) -> float:

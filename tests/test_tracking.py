@@ -411,9 +411,9 @@ def test_more_than_a_thousand_runs_are_asked_for_page_by_page(store, monkeypatch
     assert asked == [(0, 1000), (1000, 1000), (2000, 1000)]
 
 
-def test_the_newest_run_with_a_tag_counts_complete_or_not(store):
-    assert store.newest("engram.run_key", "x") is None
-    with store.run("n", {"engram.run_key": "x"}, {}):
+def test_the_runs_with_a_tag_stand_newest_first_complete_or_not(store):
+    assert store.having("engram.run_key", "x") == []
+    with store.run("n", {"engram.run_key": "x"}, {}) as good:
         pass
     time.sleep(0.002)  # start times are in milliseconds
     bad = store.run("n", {"engram.run_key": "x"}, {})
@@ -422,8 +422,24 @@ def test_the_newest_run_with_a_tag_counts_complete_or_not(store):
     time.sleep(0.002)
     with store.run("n", {"engram.run_key": "y"}, {}) as other:
         pass
-    assert store.newest("engram.run_key", "x") == failed.run_id
-    assert store.newest("engram.run_key", "y") == other.run_id
+    found = [run.info.run_id for run in store.having("engram.run_key", "x")]
+    assert found == [failed.run_id, good.run_id]
+    assert [run.info.run_id for run in store.having("engram.run_key", "y")] == [other.run_id]
+
+
+@pytest.mark.parametrize("name", ["rows.jsonl", "inside/deep/one.png"])
+@pytest.mark.parametrize("how", ["gone", "cut short", "longer"])
+def test_a_file_that_is_not_as_it_was_logged_counts_as_lost(store, name, how):
+    with store.run("n", {}, {}) as record:
+        record.files |= {"rows.jsonl": "{}é\n", "inside/deep/one.png": b"\x89PNG\r\n", "empty": ""}
+    run = only_run(store)
+    assert store.lost_files(run) == []
+    file = Path(run.info.artifact_uri.removeprefix("file://")) / name
+    if how == "gone":
+        file.unlink()
+    else:
+        file.write_bytes(file.read_bytes()[:-1] if how == "cut short" else b"something longer")
+    assert store.lost_files(run) == [name]
 
 
 def test_an_artifact_that_is_gone_is_told(store):

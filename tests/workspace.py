@@ -14,6 +14,26 @@ from typing import Any
 # Small enough to take no time, large enough for every metric.
 SMALL = ("dataset.facts=60", "dataset.single_hop=10", "dataset.two_hop=5")
 
+# A method, ``sleeper.Sleeper``, that is long at work and leaves a file as it begins.
+SLEEPER = """
+import time
+from pathlib import Path
+
+from engram_hydra.memories.memory import Hit, Memory
+
+
+class Sleeper(Memory):
+    def __init__(self, *, ties):
+        pass
+
+    def write(self, items):
+        Path(f"began_{time.monotonic_ns()}").touch()
+        time.sleep(120)
+
+    def read(self, queries, k):
+        return []
+"""
+
 
 @dataclass
 class Workspace:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import re
@@ -66,7 +67,7 @@ class Store:
         os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
         os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
         os.environ.setdefault("MLFLOW_LOGGING_LEVEL", "WARNING")
-        database = _sqlite_file(self.uri)
+        self.database = database = _sqlite_file(self.uri)
         remote = re.match(r"[a-z][a-z0-9+.-]+:/", artifacts) is not None
         location = artifacts if remote else Path(artifacts).resolve().as_uri()
         folder = (
@@ -128,9 +129,12 @@ class Store:
                 self.client.log_batch(record.run_id, params=values[start : start + PARAMS_AT_ONCE])
             yield record
             self._log_metrics(record)
+            files = {name: _as_bytes(content) for name, content in record.files.items()}
+            sizes = {name: len(content) for name, content in files.items()}
+            record.tags["engram.files"] = json.dumps(sizes)
             rest = [RunTag(key, hide(value)) for key, value in record.tags.items()]
             self.client.log_batch(record.run_id, tags=rest)
-            for file, content in record.files.items():
+            for file, content in files.items():
                 self._log_file(record.run_id, file, content)
             self._log_logs(record)
             self.client.set_terminated(record.run_id, "FINISHED")
@@ -140,10 +144,7 @@ class Store:
             self._fail(record, error)
             raise
 
-    def _log_file(self, run_id: str, file: str, content: str | bytes) -> None:
-        if isinstance(content, str):
-            self.client.log_text(run_id, hide_values(content), file)
-            return
+    def _log_file(self, run_id: str, file: str, content: bytes) -> None:
         place, _, name = file.rpartition("/")
         with tempfile.TemporaryDirectory() as folder:
             local = Path(folder, name)
@@ -187,8 +188,6 @@ class Store:
 
     def log_dataset(self, run_id: str, dataset: Dataset) -> None:
         """Show the data set as the run's input, with its digest."""
-        import json
-
         from mlflow.entities import Dataset as MlflowDataset
         from mlflow.entities import DatasetInput, InputTag
 
@@ -207,15 +206,26 @@ class Store:
         tags = [InputTag("mlflow.data.context", "evaluation")]
         self.client.log_inputs(run_id, datasets=[DatasetInput(entity, tags)])
 
-    def newest(self, tag: str, value: str) -> str | None:
-        """Id of the newest run whose tag has this value, complete or not."""
-        found = self.client.search_runs(
-            [self.experiment_id],
-            f"tags.`{tag}` = '{value}'",
-            max_results=1,
-            order_by=["attributes.start_time DESC"],
-        )
-        return found[0].info.run_id if found else None
+    def having(self, tag: str, value: str) -> list[Any]:
+        """The runs whose tag has this value, newest first, complete or not."""
+        return list(self.runs(f"tags.`{tag}` = '{value}'"))
+
+    def mark_killed(self, tag: str, value: str) -> None:
+        """Mark those runs with this tag as KILLED that still count as running."""
+        for run in self.having(tag, value):
+            if run.info.status == "RUNNING":
+                self.client.set_terminated(run.info.run_id, "KILLED")
+
+    def lost_files(self, run: Any) -> list[str]:
+        """What a run has logged and is no longer there in its full size, by ``engram.files``."""
+        logged: dict[str, int] = json.loads(run.data.tags.get("engram.files", "{}"))
+        folders = {name.rpartition("/")[0] for name in logged}
+        there = {
+            found.path: found.file_size
+            for folder in folders
+            for found in self.client.list_artifacts(run.info.run_id, folder or None)
+        }
+        return [name for name, size in logged.items() if there.get(name) != size]
 
     def runs(self, filter_string: str = "") -> Iterator[Any]:
         """All runs that match, newest first, page by page."""
@@ -304,6 +314,11 @@ def _open_for_writing(database: Path) -> None:
     with closing(sqlite3.connect(database, timeout=SECONDS_FOR_LOCK)) as connection:
         connection.execute("BEGIN IMMEDIATE")
         connection.execute("CREATE TABLE engram_can_write (x)")  # rolled back as the file is closed
+
+
+def _as_bytes(content: str | bytes) -> bytes:
+    """A file's content, with no secret in its text."""
+    return hide_values(content).encode() if isinstance(content, str) else content
 
 
 def _first_line(error: BaseException) -> str:

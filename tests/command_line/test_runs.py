@@ -148,8 +148,8 @@ def test_a_deterministic_method_runs_once_in_a_sweep_over_seeds(workspace):
     assert "deterministic" in said
 
 
-def test_a_second_identical_sweep_adds_runs_and_names_what_it_supersedes(workspace):
-    sweep = ("-m", "method=bm25,random", *SMALL, "seed=0,1")
+def test_a_sweep_that_is_rerun_adds_runs_and_names_what_it_supersedes(workspace):
+    sweep = ("-m", "method=bm25,random", *SMALL, "seed=0,1", "existing=rerun")
     workspace.ok(*sweep)
     first = {run.data.tags["engram.run_key"]: run for run in workspace.runs()}
     workspace.ok(*sweep)

@@ -14,6 +14,7 @@ from engram_hydra.cli import hydra_command
 from engram_hydra.collect import collect
 from engram_hydra.environment import environment
 from engram_hydra.errors import IncompleteError
+from engram_hydra.names import below
 from engram_hydra.report.assemble import assemble
 from engram_hydra.report.cells import Selection
 from engram_hydra.report.chapter import account_of
@@ -47,7 +48,7 @@ def aggregate(cfg: DictConfig) -> None:
     files = _files(report, settings)
     folder = output_folder()
     for name, text in files.items():
-        file = folder / name
+        file = below(folder, name)
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
     names = [chapter.dataset for chapter in report.chapters]

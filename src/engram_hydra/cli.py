@@ -19,7 +19,15 @@ from yaml import YAMLError  # type: ignore[import-untyped]
 
 from engram_hydra import config
 from engram_hydra.conf_dir import conf_dir
-from engram_hydra.errors import ConfigError, EngramError, MethodError, NotStartedError, reason
+from engram_hydra.errors import (
+    ConfigError,
+    EngramError,
+    MethodError,
+    NotStartedError,
+    SecretError,
+    reason,
+)
+from engram_hydra.secrets import hide, refuse_in_arguments
 
 USAGE_ERROR = 2
 INTERRUPTED, TERMINATED = 130, 143  # as a shell has it
@@ -51,6 +59,8 @@ def hydra_command(task: Callable[[DictConfig], Any], config_name: str) -> None:
         except NotStartedError:
             raise
         except Exception as error:
+            if isinstance(error, SecretError):
+                _forget_options()
             if _in_sweep():  # the sweeper names it when all jobs are done
                 _failure_mark().touch()
                 # As plain words: not every error survives the way from a worker process.
@@ -61,6 +71,7 @@ def hydra_command(task: Callable[[DictConfig], Any], config_name: str) -> None:
         here = str(Path.cwd())  # fails where it was deleted
         if not {"", here} & set(sys.path):  # as under python -m: a user's own module
             sys.path.insert(0, here)
+        refuse_in_arguments(sys.argv[1:])
         config.register()
         register_resolvers()
         hydra.main(version_base="1.3", config_path=conf_dir(), config_name=config_name)(job)()
@@ -129,6 +140,15 @@ def _without_exit(task: Callable[[DictConfig], Any], cfg: DictConfig) -> Any:
         return task(cfg)
     except SystemExit as end:
         raise MethodError(f"the job called sys.exit({end}), which no method may.") from end
+
+
+def _forget_options() -> None:
+    """Take away the copies that Hydra has made of a job's options, one of which holds a secret."""
+    from hydra.core.hydra_config import HydraConfig
+
+    hydra = HydraConfig.get()
+    for name in ("config.yaml", "hydra.yaml", "overrides.yaml"):
+        Path(hydra.runtime.output_dir, hydra.output_subdir or "", name).unlink(missing_ok=True)
 
 
 def _stop_after_failure(cfg: DictConfig) -> None:
@@ -200,5 +220,5 @@ def _origin(error: Exception) -> str:
 
 
 def _say(message: str, code: int) -> int:
-    print(message, file=sys.stderr)
+    print(hide(message), file=sys.stderr)
     return code

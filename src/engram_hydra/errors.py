@@ -15,6 +15,10 @@ class ConfigError(EngramError):
     """A key, a type, a range or a combination that the configuration does not allow."""
 
 
+class SecretError(ConfigError):
+    """A secret among the options, all of which are written down; the message does not hold it."""
+
+
 class DataError(EngramError):
     """A data file that is missing, damaged, of another version, or malformed (which row, which field)."""
 

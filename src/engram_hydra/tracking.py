@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 from filelock import FileLock
 
 from engram_hydra.errors import EngramError, TrackingError
+from engram_hydra.names import below
+from engram_hydra.secrets import hide, hide_values
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -118,19 +120,21 @@ class Store:
         """
         from mlflow.entities import Param, RunTag
 
-        run = self.client.create_run(self.experiment_id, run_name=name, tags=dict(tags))
+        shown = {key: hide(value) for key, value in tags.items()}
+        run = self.client.create_run(self.experiment_id, run_name=name, tags=shown)
         record = Record(run.info.run_id)
         try:
-            values = [Param(key, str(value)) for key, value in params.items()]
+            values = [Param(key, hide(str(value))) for key, value in params.items()]
             for start in range(0, len(values), PARAMS_AT_ONCE):  # first: a failed run has them too
                 self.client.log_batch(record.run_id, params=values[start : start + PARAMS_AT_ONCE])
             yield record
             self._log_metrics(record)
-            sizes = {name: len(_as_bytes(content)) for name, content in record.files.items()}
+            files = {name: _as_bytes(content) for name, content in record.files.items()}
+            sizes = {name: len(content) for name, content in files.items()}
             record.tags["engram.files"] = json.dumps(sizes)
-            rest = [RunTag(key, value) for key, value in record.tags.items()]
+            rest = [RunTag(key, hide(value)) for key, value in record.tags.items()]
             self.client.log_batch(record.run_id, tags=rest)
-            for file, content in record.files.items():
+            for file, content in files.items():
                 self._log_file(record.run_id, file, content)
             self._log_logs(record)
             self.client.set_terminated(record.run_id, "FINISHED")
@@ -140,11 +144,11 @@ class Store:
             self._fail(record, error)
             raise
 
-    def _log_file(self, run_id: str, file: str, content: str | bytes) -> None:
+    def _log_file(self, run_id: str, file: str, content: bytes) -> None:
         place, _, name = file.rpartition("/")
         with tempfile.TemporaryDirectory() as folder:
             local = Path(folder, name)
-            local.write_bytes(_as_bytes(content))
+            local.write_bytes(content)
             self.client.log_artifact(run_id, str(local), place or None)
 
     def _log_metrics(self, record: Record) -> None:
@@ -166,7 +170,7 @@ class Store:
     def _fail(self, record: Record, error: BaseException) -> None:
         """Mark the run FAILED (KILLED where a person stopped it), with the traceback as tag and log."""
         killed = isinstance(error, KeyboardInterrupt)
-        trace = "".join(traceback.format_exception(error))
+        trace = hide("".join(traceback.format_exception(error)))
         log.error("run %s %s:\n%s", record.run_id, "was stopped" if killed else "failed", trace)
         try:  # whatever stopped the run may stop this too, and must not be hidden by it
             self.client.set_terminated(record.run_id, "KILLED" if killed else "FAILED")
@@ -249,7 +253,7 @@ class Store:
         run_id, place = info.run_id, info.artifact_uri
         try:
             file = (
-                Path(local_file_uri_to_path(place), name)  # type: ignore[no-untyped-call]
+                below(Path(local_file_uri_to_path(place)), name)  # type: ignore[no-untyped-call]
                 if place.startswith("file:")
                 else Path(self.client.download_artifacts(run_id, name))
             )
@@ -261,8 +265,11 @@ class Store:
 
 
 def ui_command(uri: str) -> str:
-    """What opens a store in a browser; bare ``mlflow ui`` would open another, empty one."""
-    return f"mlflow ui --backend-store-uri {shlex.quote(uri)}"
+    """What opens a store in a browser of this machine only, whatever MLFLOW_HOST says.
+
+    Bare ``mlflow ui`` would open another, empty store.
+    """
+    return f"mlflow ui --host 127.0.0.1 --backend-store-uri {shlex.quote(uri)}"
 
 
 def flatten(options: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -310,7 +317,8 @@ def _open_for_writing(database: Path) -> None:
 
 
 def _as_bytes(content: str | bytes) -> bytes:
-    return content.encode() if isinstance(content, str) else content
+    """A file's content, with no secret in its text."""
+    return hide_values(content).encode() if isinstance(content, str) else content
 
 
 def _first_line(error: BaseException) -> str:

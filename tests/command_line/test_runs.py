@@ -110,7 +110,7 @@ def test_one_run_leaves_all_it_should(workspace):
     assert {"commit", "dirty", "threads", "python"} <= set(environment)
     assert "k1: 1.5" in workspace.artifact(run, "config.yaml")
     assert "writing 60 items" in workspace.artifact(run, "engram_hydra.log")
-    assert "mlflow ui --backend-store-uri sqlite:///" in out.stdout + out.stderr
+    assert "mlflow ui --host 127.0.0.1 --backend-store-uri sqlite:///" in out.stdout + out.stderr
 
 
 def test_k_bounds_what_is_logged(workspace):

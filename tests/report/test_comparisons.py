@@ -370,7 +370,7 @@ def test_the_section_names_its_families(
     rows = list(csv.DictReader(io.StringIO(section.to_csv({"k": 10}))))
     assert len(rows) == len(found)
     assert [row["p_holm"] for row in rows] == [
-        "" if one.p_holm is None else str(one.p_holm) for one in found
+        "" if one.p_holm is None else str(float(f"{one.p_holm:.6g}")) for one in found
     ]
     assert {row["seeds"] for row in rows if row["row"] == "Coral (as shipped)" and row["p"]} == {
         "0-1"

@@ -76,7 +76,8 @@ def test_only_the_pages_own_script_may_run() -> None:
     assert len(own) == 1
     digest = base64.b64encode(hashlib.sha256(own[0].encode()).digest()).decode()
     assert f"script-src 'sha256-{digest}'" in page
-    assert "default-src 'none'" in page
+    for rule in ("default-src 'none'", "base-uri 'none'", "form-action 'none'"):
+        assert rule in page
 
 
 def test_the_data_of_the_questions_is_json() -> None:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from itertools import groupby, zip_longest
 from typing import Any
 
+from engram_hydra.report.markdown_text import escaped, visible
+
 WIDTH = 100  # columns of a text, unless said otherwise
 NARROWEST = 16  # columns that the names of rows keep
 
@@ -105,7 +107,8 @@ Block = Heading | Paragraph | Bullets | Grid | Verdict | Picture | Drilldown | D
 
 
 def to_markdown(blocks: Iterable[Block]) -> str:
-    """The document as GitHub-flavoured Markdown, with its pipe tables aligned.
+    """The document as GitHub-flavoured Markdown, with its pipe tables aligned; all text is
+    escaped.
 
     What pages fold stands as a list of where it is, those that follow each other in one.
     """
@@ -120,7 +123,7 @@ def to_markdown(blocks: Iterable[Block]) -> str:
 
 def to_text(blocks: Iterable[Block], width: int = WIDTH) -> str:
     """The document as plain text of so many columns, if its tables' numbers leave room for names."""
-    return "\n\n".join(_text(block, width) for block in blocks) + "\n"
+    return visible("\n\n".join(_text(block, width) for block in blocks) + "\n")
 
 
 def nested(blocks: Iterable[Block]) -> list[Block]:
@@ -140,24 +143,26 @@ def _nested(block: Block) -> Block:
 def _markdown(block: Block) -> str:
     match block:
         case Heading(text, level):
-            return f"{'#' * level} {text}"
+            return f"{'#' * level} {escaped(text)}"
         case Paragraph(text):
-            return text
+            return escaped(text)
         case Bullets(items):
-            return "\n".join(f"- {item}" for item in items)
+            return "\n".join(f"- {escaped(item)}" for item in items)
         case Grid(header, rows):
-            cells = [[cell.replace("|", "\\|") for cell in row] for row in (header, *rows)]
+            cells = [[escaped(c).replace("|", "\\|") for c in row] for row in (header, *rows)]
             widths = [max(3, *map(len, column)) for column in zip_longest(*cells, fillvalue="")]
             rule = [f"{'-' * (width - 1)}{':' if n else '-'}" for n, width in enumerate(widths)]
             lines = [_aligned(row, widths) for row in cells]
             return "\n".join(f"| {' | '.join(row)} |" for row in (lines[0], rule, *lines[1:]))
         case Verdict(id, statement, outcome, why, remarks):
-            lead = f"**{id}: {outcome}.** {statement} {why}"
-            return "\n".join([lead, *([""] if remarks else []), *(f"- {text}" for text in remarks)])
+            lead = f"**{escaped(id)}: {escaped(outcome)}.** {escaped(statement)} {escaped(why)}"
+            bullets = [f"- {escaped(text)}" for text in remarks]
+            return "\n".join([lead, *([""] if bullets else []), *bullets])
         case Picture(name, caption, alt):
-            return f"![{alt}]({name}.svg) {caption} ([data]({name}.csv))"
+            shown = escaped(alt.replace("[", "(").replace("]", ")"))  # brackets would end it
+            return f"![{shown}]({name}.svg) {escaped(caption)} ([data]({name}.csv))"
         case Drilldown() | Detail():
-            return block.summary()
+            return escaped(block.summary())
 
 
 def _text(block: Block, width: int) -> str:

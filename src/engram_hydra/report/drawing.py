@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import math
 import re
@@ -75,19 +74,6 @@ def to_svg(name: str, height: float, draw: Callable[[Figure], None]) -> str:
     used = set(re.findall(r"#([\w-]+)", svg))
     # Other pictures of a page have a "figure_1" too.
     return re.sub(r' id="([^"]+)"', lambda id: id[0] if id[1] in used else "", svg)
-
-
-def to_csv(fields: Sequence[str], rows: Rows) -> str:
-    """These fields of the rows, numbers to six significant digits."""
-    out = io.StringIO()
-    writer = csv.DictWriter(out, fields, extrasaction="ignore", restval="", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({field: _shown(row.get(field, "")) for field in fields} for row in rows)
-    return out.getvalue()
-
-
-def _shown(value: object) -> object:
-    return float(f"{value:.6g}") + 0.0 if isinstance(value, float) else value
 
 
 def number(value: object) -> float:

@@ -9,6 +9,7 @@ import math
 import textwrap
 from typing import TYPE_CHECKING, Any
 
+from engram_hydra.report.csv_text import to_csv
 from engram_hydra.report.document import Picture
 from engram_hydra.report.drawing import (
     FAINT,
@@ -19,7 +20,6 @@ from engram_hydra.report.drawing import (
     Rows,
     distinct,
     number,
-    to_csv,
     to_svg,
 )
 

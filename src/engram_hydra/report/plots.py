@@ -12,6 +12,7 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from engram_hydra.report.comparisons import BETTER, IDENTICAL, NOT_SHOWN, TIES_DECIDE, WORSE
+from engram_hydra.report.csv_text import to_csv
 from engram_hydra.report.document import Picture
 from engram_hydra.report.drawing import (
     BLUE,
@@ -27,7 +28,6 @@ from engram_hydra.report.drawing import (
     legend,
     no_value,
     number,
-    to_csv,
     to_svg,
 )
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from engram_hydra.report import csv_text
 from engram_hydra.report.ablation_table import Row
 from engram_hydra.report.chapter import Chapter
 from engram_hydra.report.estimates import Estimate
@@ -46,12 +45,7 @@ def to_csv(chapters: Sequence[Chapter]) -> str:
 
     A value is a number, ``not run`` or ``n/a``; fields that do not apply are empty.
     """
-    out = io.StringIO()
-    writer = csv.DictWriter(out, CSV_FIELDS, restval="", lineterminator="\n")
-    writer.writeheader()
-    for chapter in chapters:
-        writer.writerows(_rows(chapter))
-    return out.getvalue()
+    return csv_text.to_csv(CSV_FIELDS, (row for chapter in chapters for row in _rows(chapter)))
 
 
 def to_json(report: Report) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
+from engram_hydra.address import ui_command
 from engram_hydra.datasets.dataset import Dataset
 from engram_hydra.datasets.load import load_dataset
 from engram_hydra.declared import TABLE_SEEDS, declaration
@@ -25,7 +26,7 @@ from engram_hydra.scoring import Ranking, score
 from engram_hydra.self_report import SelfReport, joined, joined_pairs
 from engram_hydra.tags import identity_tags
 from engram_hydra.threads import threads
-from engram_hydra.tracking import Record, Store, flatten, ui_command
+from engram_hydra.tracking import Record, Store, flatten
 from engram_hydra.trial import Trial, new_embedder, new_memory
 from engram_hydra.trials import run_trials
 from engram_hydra.validation import validate
@@ -45,8 +46,8 @@ def run(cfg: DictConfig) -> str:
     reset_peak_memory()
     data = _data(cfg)
     reader = build_reader(cfg)
+    store = Store.of(cfg.tracking)  # which may not answer, and embedding takes long
     _prepare(cfg, data)
-    store = Store.of(cfg.tracking)
     tags |= _same_run(cfg, data, tags["engram.code_sha256"], store)
     name = run_name(cfg, tags["engram.variant"])
     if undeclared := declaration(cfg, seed).undeclared:
@@ -65,7 +66,7 @@ def run(cfg: DictConfig) -> str:
         _look_inside(name, data, report, record)
     log.info("%s", headline(record.metrics))
     if not tags["engram.sweep_id"]:
-        log.info("look at it with: %s", ui_command(store.uri))
+        log.info("look at it: %s", ui_command(store.uri))
     return record.run_id
 
 

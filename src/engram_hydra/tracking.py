@@ -68,6 +68,7 @@ class Store:
         os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
         os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
         os.environ.setdefault("MLFLOW_LOGGING_LEVEL", "WARNING")
+        os.environ.setdefault("MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT", "true")
         remote = artifacts is None or re.match(r"[a-z][a-z0-9+.-]+:/", artifacts) is not None
         location = artifacts if remote else Path(str(artifacts)).resolve().as_uri()
         if is_server(self.uri):

@@ -26,6 +26,7 @@ FILES = sorted(CONF.rglob("*.yaml"))
 OWN = {  # what only the user can say
     "method=custom": ["method._target_=my.Memory"],
     "reader=openai": ["reader.model=mine"],
+    "tracking=server": ["tracking.uri=http://127.0.0.1:5000"],
 }
 
 

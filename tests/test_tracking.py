@@ -16,9 +16,10 @@ import pytest
 from omegaconf import OmegaConf
 
 from engram_hydra import tracking
+from engram_hydra.address import ui_command
 from engram_hydra.datasets.dataset import Dataset, History, Item, Question
 from engram_hydra.errors import EngramError, TrackingError
-from engram_hydra.tracking import Store, flatten, ui_command
+from engram_hydra.tracking import Store, flatten
 
 
 def open_store(folder: Path, experiment: str = "engram_hydra") -> Store:
@@ -505,7 +506,7 @@ def test_a_local_artifact_is_read_where_it_lies_and_another_through_mlflow(store
     asked = []
     elsewhere = Path(info.artifact_uri.removeprefix("file://"))
 
-    def download(run_id, name):
+    def download(run_id, name, folder):
         asked.append((run_id, name))
         return str(elsewhere / name)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from omegaconf import DictConfig
 
+from engram_hydra.address import is_server, ui_command
 from engram_hydra.cli import hydra_command
 from engram_hydra.collect import collect
 from engram_hydra.environment import environment
@@ -26,7 +27,7 @@ from engram_hydra.report.report import Report, document
 from engram_hydra.report.terminal import to_terminal
 from engram_hydra.report.tidy import to_csv, to_json
 from engram_hydra.run_key import reader_label
-from engram_hydra.tracking import Store, output_folder, ui_command
+from engram_hydra.tracking import Store, output_folder
 from engram_hydra.validation import validate
 
 log = logging.getLogger(__name__)
@@ -100,13 +101,14 @@ def _made_by(store: Store) -> dict[str, str]:
     """What this report was made with, and where its runs lie."""
     here = environment()
     versions = ", ".join(f"{name} {version}" for name, version in here["versions"].items())
+    page = store.uri.rstrip("/") if is_server(store.uri) else "http://127.0.0.1:5000"
     return {
         "Made at": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "Commit of the report's code": here["commit"] or "installed package",
         "Python": f"{here['python']} on {here['platform']}",
         "Versions": versions,
         "MLflow UI": ui_command(store.uri),
-        "A run's page": f"http://127.0.0.1:5000/#/experiments/{store.experiment_id}/runs/<run id>",
+        "A run's page": f"{page}/#/experiments/{store.experiment_id}/runs/<run id>",
     }
 
 

@@ -214,7 +214,7 @@ class OpenAI(Reader):
 @dataclass
 class Tracking:
     uri: str = MISSING
-    artifacts: str = MISSING
+    artifacts: str | None = MISSING  # a folder or address for files; null leaves it to the server
     experiment: str = MISSING
 
 

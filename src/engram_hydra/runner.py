@@ -10,6 +10,7 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
+from engram_hydra.address import sqlite_file, ui_command
 from engram_hydra.datasets.dataset import Dataset
 from engram_hydra.datasets.load import load_dataset
 from engram_hydra.declared import TABLE_SEEDS, declaration
@@ -27,7 +28,7 @@ from engram_hydra.scoring import Ranking, score
 from engram_hydra.self_report import SelfReport, joined, joined_pairs
 from engram_hydra.tags import identity_tags
 from engram_hydra.threads import threads
-from engram_hydra.tracking import Record, Store, flatten, ui_command
+from engram_hydra.tracking import Record, Store, flatten
 from engram_hydra.trial import Trial, new_embedder, new_memory
 from engram_hydra.trials import run_trials
 from engram_hydra.validation import validate
@@ -50,8 +51,9 @@ def run(cfg: DictConfig) -> str:
     data = _data(cfg)
     reader = build_reader(cfg)
     tags |= _same_run(cfg, data, tags["engram.code_sha256"])
-    store = Store.of(cfg.tracking)
-    shared = store.database.parent if store.database else Path(cfg.paths.cache)
+    store = Store.of(cfg.tracking)  # which may not answer, and embedding takes long
+    database = sqlite_file(store.uri)
+    shared = database.parent if database else Path(cfg.paths.cache)
     with alone(shared, tags["engram.run_key"]):
         standing = standing_run(store, tags, cfg.existing)
         return standing or _new_run(cfg, data, reader, store, tags)
@@ -78,7 +80,7 @@ def _new_run(
         _look_inside(name, data, report, record)
     log.info("%s", headline(record.metrics))
     if not tags["engram.sweep_id"]:
-        log.info("look at it with: %s", ui_command(store.uri))
+        log.info("look at it: %s", ui_command(store.uri))
     return record.run_id
 
 

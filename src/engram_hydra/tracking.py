@@ -6,7 +6,6 @@ import json
 import logging
 import os
 import re
-import shlex
 import tempfile
 import traceback
 from collections.abc import Iterator, Mapping
@@ -14,12 +13,15 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from filelock import FileLock
 
+from engram_hydra.address import check_address, is_server, sqlite_file
 from engram_hydra.errors import EngramError, TrackingError
 from engram_hydra.names import below
 from engram_hydra.secrets import hide, hide_values
+from engram_hydra.server import await_server
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -51,8 +53,10 @@ class Store:
     Raises TrackingError where the store can't be opened or written, or is a ``file:`` store.
     """
 
-    def __init__(self, uri: str, artifacts: str, experiment: str) -> None:
-        _refuse_what_keeps_nothing(uri)
+    def __init__(self, uri: str, artifacts: str | None, experiment: str) -> None:
+        check_address(uri)
+        if artifacts is None and not is_server(uri):
+            raise TrackingError("tracking.artifacts=null is for a server: set it to a folder.")
         self.uri = uri
         self.client = self._connect(artifacts, experiment)
 
@@ -63,51 +67,73 @@ class Store:
             log.warning("MLFLOW_TRACKING_URI is not used: tracking.uri=%s decides", tracking.uri)
         return cls(tracking.uri, tracking.artifacts, tracking.experiment)
 
-    def _connect(self, artifacts: str, experiment: str) -> MlflowClient:
+    def _connect(self, artifacts: str | None, experiment: str) -> MlflowClient:
         os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
         os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
         os.environ.setdefault("MLFLOW_LOGGING_LEVEL", "WARNING")
-        self.database = database = _sqlite_file(self.uri)
-        remote = re.match(r"[a-z][a-z0-9+.-]+:/", artifacts) is not None
-        location = artifacts if remote else Path(artifacts).resolve().as_uri()
-        folder = (
-            database.parent if database else output_folder() if remote else Path(artifacts).parent
-        )
+        os.environ.setdefault("MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT", "true")
+        remote = artifacts is None or re.match(r"[a-z][a-z0-9+.-]+:/", artifacts) is not None
+        location = artifacts if remote else Path(str(artifacts)).resolve().as_uri()
+        if is_server(self.uri):
+            await_server(self.uri)
         try:
-            folder.mkdir(parents=True, exist_ok=True)
             if not remote:  # or it would be found out only when the run is over
-                Path(artifacts).mkdir(parents=True, exist_ok=True)
-            # A fresh SQLite store races: tables and experiment are made by one process.
-            with FileLock(folder / "store.lock"):
-                if database:
-                    _open_for_writing(database)
+                Path(str(artifacts)).mkdir(parents=True, exist_ok=True)
+            with self._alone():
                 from mlflow import MlflowClient
 
                 client = MlflowClient(tracking_uri=self.uri)
                 found = client.get_experiment_by_name(experiment)
-                self.experiment_id = (
-                    found.experiment_id
-                    if found
-                    else client.create_experiment(experiment, artifact_location=location)
-                )
+                if found is None:
+                    found = _made(client, experiment, location)
         except Exception as error:  # MLflow wraps whatever its database raises
-            raise TrackingError(
-                f"the MLflow store {self.uri} can't be opened for writing ({_first_line(error)}):"
-                " check that tracking.uri and paths.mlruns can be written, or set others."
-            ) from error
-        if found and found.lifecycle_stage == "deleted":
+            raise self._refused(error) from error
+        self.experiment_id = found.experiment_id
+        if found.lifecycle_stage == "deleted":
             raise TrackingError(
                 f"the MLflow experiment {experiment} in {self.uri} was deleted: restore it with"
                 f" `mlflow experiments restore -x {found.experiment_id}`, or set tracking.experiment."
             )
-        if found and found.artifact_location != location:
+        place = found.artifact_location
+        if location is None and is_server(self.uri) and re.match(r"file:|/|[.]|[A-Za-z]:", place):
+            raise TrackingError(
+                f"the server {self.uri} keeps the files of the experiment {experiment} in a folder of its"
+                f" own, {place}, and takes none from here: start it with --artifacts-destination in"
+                " place of --default-artifact-root or --no-serve-artifacts, and set another"
+                " tracking.experiment."
+            )
+        if location not in (None, place):
             log.warning(
                 "files go to %s, where the experiment %s has kept them from its start, not to %s",
-                found.artifact_location,
+                place,
                 experiment,
                 location,
             )
         return client
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """A fresh SQLite store races: tables and experiment are made by one process at a time."""
+        database = sqlite_file(self.uri)
+        if database is None:
+            yield
+            return
+        database.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(database.parent / "store.lock"):
+            _open_for_writing(database)
+            yield
+
+    def _refused(self, error: Exception) -> TrackingError:
+        if is_server(self.uri):
+            return TrackingError(
+                f"the MLflow server {self.uri} refuses ({_first_line(error)}): check tracking.uri, and if"
+                " it wants a login, MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, or"
+                " MLFLOW_TRACKING_TOKEN."
+            )
+        return TrackingError(
+            f"the MLflow store {self.uri} can't be opened for writing ({_first_line(error)}):"
+            " check that tracking.uri and paths.mlruns can be written, or set others."
+        )
 
     @contextmanager
     def run(
@@ -121,8 +147,7 @@ class Store:
         from mlflow.entities import Param, RunTag
 
         shown = {key: hide(value) for key, value in tags.items()}
-        run = self.client.create_run(self.experiment_id, run_name=name, tags=shown)
-        record = Record(run.info.run_id)
+        record = Record(self._new_run(name, shown))
         try:
             values = [Param(key, hide(str(value))) for key, value in params.items()]
             for start in range(0, len(values), PARAMS_AT_ONCE):  # first: a failed run has them too
@@ -143,6 +168,17 @@ class Store:
         except BaseException as error:
             self._fail(record, error)
             raise
+
+    def _new_run(self, name: str, tags: dict[str, str]) -> str:
+        if is_server(self.uri):
+            tags["engram.attempt"] = uuid4().hex
+        made: str = self.client.create_run(self.experiment_id, run_name=name, tags=tags).info.run_id
+        if is_server(self.uri):
+            # A request whose answer was lost is sent again, and then there are two runs.
+            for run in self.runs(f"tags.`engram.attempt` = '{tags['engram.attempt']}'"):
+                if run.info.run_id != made:
+                    self.client.delete_run(run.info.run_id)
+        return made
 
     def _log_file(self, run_id: str, file: str, content: bytes) -> None:
         place, _, name = file.rpartition("/")
@@ -252,24 +288,28 @@ class Store:
 
         run_id, place = info.run_id, info.artifact_uri
         try:
-            file = (
-                below(Path(local_file_uri_to_path(place)), name)  # type: ignore[no-untyped-call]
-                if place.startswith("file:")
-                else Path(self.client.download_artifacts(run_id, name))
-            )
-            return file.read_text(encoding="utf-8")
+            if place.startswith("file:"):
+                file = below(Path(local_file_uri_to_path(place)), name)  # type: ignore[no-untyped-call]
+                return file.read_text(encoding="utf-8")
+            with tempfile.TemporaryDirectory() as folder:
+                local = self.client.download_artifacts(run_id, name, folder)
+                return Path(local).read_text(encoding="utf-8")
         except Exception as error:
             raise TrackingError(
                 f"run {run_id} has no readable artifact {name}: {_first_line(error)}."
             ) from error
 
 
-def ui_command(uri: str) -> str:
-    """What opens a store in a browser of this machine only, whatever MLFLOW_HOST says.
+def _made(client: MlflowClient, experiment: str, location: str | None) -> Any:
+    """The experiment, which another process may have made a moment ago."""
+    from mlflow.exceptions import MlflowException
 
-    Bare ``mlflow ui`` would open another, empty store.
-    """
-    return f"mlflow ui --host 127.0.0.1 --backend-store-uri {shlex.quote(uri)}"
+    try:
+        return client.get_experiment(client.create_experiment(experiment, location))
+    except MlflowException as error:
+        if error.error_code != "RESOURCE_ALREADY_EXISTS":
+            raise
+        return client.get_experiment_by_name(experiment)
 
 
 def flatten(options: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -281,36 +321,30 @@ def flatten(options: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str,
             yield f"{prefix}{key}", value
 
 
-def _refuse_what_keeps_nothing(uri: str) -> None:
-    if uri.startswith("file:") or "://" not in uri:
-        raise TrackingError(
-            f"tracking.uri={uri} is a file store, which MLflow no longer writes:"
-            " use sqlite:////absolute/path/mlflow.db or a server's http:// address."
-        )
-    file = _sqlite_file(uri)
-    if uri.startswith("sqlite:") and (file is None or file.name in ("", ":memory:")):
-        raise TrackingError(
-            f"tracking.uri={uri} is gone when the run ends: use sqlite:////absolute/path/mlflow.db."
-        )
-    if file is not None and set("?%#") & set(uri):
-        raise TrackingError(
-            f"tracking.uri={uri} holds one of ? % #, which an SQLite address can't carry:"
-            " set paths.mlruns to a folder without them."
-        )
-
-
-def _sqlite_file(uri: str) -> Path | None:
-    if not uri.startswith("sqlite:///"):
-        return None
-    return Path(uri.removeprefix("sqlite:///"))
-
-
 def _open_for_writing(database: Path) -> None:
+    """Make the store if it is not there; fail at once where it can't be written."""
+    if not database.exists():
+        log.info("making the MLflow store %s, once; this takes some seconds", database)
+        _make(database)
+    _check_writable(database)
+
+
+def _make(database: Path) -> None:
+    """A new store, which takes its place when it is whole: a kill may leave any part of its tables."""
+    from mlflow import MlflowClient
+
+    fresh = database.with_name(f"{database.name}.new")
+    for left in (fresh, fresh.with_name(f"{fresh.name}-journal")):
+        left.unlink(missing_ok=True)
+    _check_writable(fresh)
+    MlflowClient(f"sqlite:///{fresh}").search_experiments(max_results=1)
+    fresh.replace(database)
+
+
+def _check_writable(database: Path) -> None:
     """Fail at once where the file can't be written, which MLflow would retry for two minutes."""
     import sqlite3
 
-    if not database.exists():
-        log.info("making the MLflow store %s, once; this takes some seconds", database)
     with closing(sqlite3.connect(database, timeout=SECONDS_FOR_LOCK)) as connection:
         connection.execute("BEGIN IMMEDIATE")
         connection.execute("CREATE TABLE engram_can_write (x)")  # rolled back as the file is closed

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from killed_sweep import MOMENTS, kill_at, kill_at_random, same, undisturbed
-
 from workspace import Workspace
 
 

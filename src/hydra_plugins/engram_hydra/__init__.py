@@ -49,13 +49,19 @@ class EngramSweeper(BasicSweeper):
         Raises SweepError where jobs failed, when all are over; EngramError at once where the launcher
         lost one.
         """
+        from engram_hydra.address import check_address, is_server, ui_command
         from engram_hydra.cli import heed_sigterm
         from engram_hydra.errors import SweepError
-        from engram_hydra.tracking import Store, ui_command
+        from engram_hydra.server import await_server
+        from engram_hydra.tracking import Store
         from hydra_plugins.engram_hydra._lost import explained
 
         assert self.config is not None and self.launcher is not None
         jobs = [list(job) for job in self._distinct(self.jobs(arguments))]
+        store = self.config.tracking.uri
+        check_address(store)  # before anything is written
+        if is_server(store):
+            await_server(store)
         folder = Path(self.config.hydra.sweep.dir)
         folder.mkdir(parents=True, exist_ok=True)
         OmegaConf.save(self.config, folder / "multirun.yaml")
@@ -71,7 +77,7 @@ class EngramSweeper(BasicSweeper):
                 # Its workers are killed by now, and could not mark what they were at.
                 Store.of(self.config.tracking).mark_killed("engram.sweep_id", folder.name)
             raise
-        log.info("look at the runs with: %s", ui_command(self.config.tracking.uri))
+        log.info("look at the runs: %s", ui_command(store))
         failed = [job for job in done if job.status is JobStatus.FAILED]
         if failed:
             raise SweepError([(" ".join(job.overrides or ()), job._return_value) for job in failed])

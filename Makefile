@@ -23,10 +23,12 @@ demo: $(READY)
 test: $(READY)
 	$(BIN)/python -m pytest
 
+# Lint, types, and known vulnerabilities of the locked packages, where the network allows.
 check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python scripts/audit.py
 
 # What the machinery costs, as ratios within one run; figures are kept in benchmarks/README.md.
 # The last script takes about 25 minutes: growth.py --rounds 1 is enough for a look.
@@ -43,6 +45,7 @@ soak: $(READY)
 	$(BIN)/python -m pytest -m soak
 	$(BIN)/python benchmarks/soak.py
 
+# For this machine only; docs/security.md says how others get in, with a password.
 ui: $(READY)
 	$(BIN)/mlflow ui --host 127.0.0.1 --port $(PORT) --backend-store-uri sqlite:///$(CURDIR)/mlruns/mlflow.db
 

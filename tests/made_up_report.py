@@ -30,7 +30,7 @@ def made_up_blocks() -> list[Block]:
             "value": 0.1,
             "low": -0.1,
             "high": 0.3,
-            "supported": False,
+            "outcome": "not shown",
         }
         for name in METHODS
         for against in ("bm25", "dense")

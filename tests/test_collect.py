@@ -52,6 +52,16 @@ def test_what_is_no_name_is_refused(wanted: Any) -> None:
         found(OmegaConf.create(wanted) if isinstance(wanted, (list, dict)) else wanted)
 
 
+@pytest.mark.parametrize("name", ["../../up", "/etc", "a b", "${oc.env:HOME}", "a,k=1"])
+def test_a_name_that_would_lead_elsewhere_is_no_data_set(
+    name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert found(None, name, "a", name) == {"a": ["r1"]}
+    assert f"2 runs are left out: no data set is called {name!r}" in caplog.text
+    with pytest.raises(ConfigError, match="which is no data set"):
+        found([name], "a")
+
+
 @pytest.mark.parametrize("text", ["{", "[1]", '{"question_id": "q"}'])
 def test_a_damaged_file_of_questions_is_told_when_it_is_needed(text: str) -> None:
     [run] = collect(FakeStore("a", rows=text), "a")["a"]  # type: ignore[arg-type]

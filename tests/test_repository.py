@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -93,3 +95,18 @@ def test_conf_goes_into_the_wheel():
     assert all((ROOT / package).is_dir() for package in wheel["packages"])
     for path in build["build"]["targets"]["sdist"]["include"]:
         assert (ROOT / path).exists(), path
+
+
+def test_the_ui_listens_on_this_machine_only_whatever_the_environment_says():
+    done = subprocess.run(
+        ["make", "-n", "ui"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"MLFLOW_HOST": "0.0.0.0", "HOST": "0.0.0.0"},
+    )
+    (command,) = [line for line in done.stdout.splitlines() if "mlflow ui" in line]
+    assert "--host 127.0.0.1" in command
+    assert "docs/security.md" in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "--app-name basic-auth" in (ROOT / "docs" / "security.md").read_text(encoding="utf-8")

@@ -13,7 +13,7 @@ from engram_hydra.datasets.dataset import Dataset, History, Item, Question
 from engram_hydra.embedders.embedder import Embedder
 from engram_hydra.errors import ConfigError
 from engram_hydra.readers.reader import Reader
-from engram_hydra.runner import _answers, _costs, _data, _look_inside, _prepare
+from engram_hydra.runner import _answers, _costs, _data, _look_inside, _prepare, run
 from engram_hydra.scoring import Ranking
 from engram_hydra.self_report import SelfReport
 from engram_hydra.tracking import Record, Store
@@ -33,6 +33,21 @@ def test_all_texts_are_embedded_before_the_run_begins(tmp_path, monkeypatch, com
     assert warmed == []
     _prepare(compose("method=dense", f"paths.cache={tmp_path}"), DATA)
     assert warmed == DATA.texts
+
+
+def test_an_exploratory_run_is_told_before_what_takes_long(monkeypatch, compose, caplog) -> None:
+    def stop(*_):
+        raise RuntimeError("the data are loaded")
+
+    monkeypatch.setattr("engram_hydra.runner.identity_tags", lambda *_: {})
+    monkeypatch.setattr("engram_hydra.runner._data", stop)
+    caplog.set_level("INFO", logger="engram_hydra")
+    for overrides, told in (([], False), (["method.w=0.3"], True)):
+        caplog.clear()
+        with pytest.raises(RuntimeError, match="loaded"):
+            run(compose("method=tide", *overrides))
+        assert ("exploratory, so in no table: " in caplog.text) == told
+    assert "method.w" in caplog.text
 
 
 # Answers

@@ -130,7 +130,7 @@ def test_what_is_no_finite_number_is_refused_and_nothing_logged(store, value):
     assert "engram.complete" not in run.data.tags
 
 
-STEPS = ("log_batch", "log_text", "log_artifact", "set_terminated", "set_tag")
+STEPS = ("log_batch", "log_artifact", "set_terminated", "set_tag")
 
 
 def test_complete_is_the_last_word(store, job_log, monkeypatch):
@@ -148,7 +148,7 @@ def test_complete_is_the_last_word(store, job_log, monkeypatch):
         record.files["rows.jsonl"] = "rows"
     assert said[-1] == ("set_tag", ("engram.complete", "true"))
     assert said[-2] == ("set_terminated", ("FINISHED",))
-    assert {name for name, _ in said[:-2]} == set(STEPS[:3])
+    assert {name for name, _ in said[:-2]} == set(STEPS[:2])
 
 
 @pytest.mark.parametrize("step", STEPS)
@@ -412,9 +412,9 @@ def test_more_than_a_thousand_runs_are_asked_for_page_by_page(store, monkeypatch
     assert asked == [(0, 1000), (1000, 1000), (2000, 1000)]
 
 
-def test_the_newest_run_with_a_tag_counts_complete_or_not(store):
-    assert store.newest("engram.run_key", "x") is None
-    with store.run("n", {"engram.run_key": "x"}, {}):
+def test_the_runs_with_a_tag_stand_newest_first_complete_or_not(store):
+    assert store.having("engram.run_key", "x") == []
+    with store.run("n", {"engram.run_key": "x"}, {}) as good:
         pass
     time.sleep(0.002)  # start times are in milliseconds
     bad = store.run("n", {"engram.run_key": "x"}, {})
@@ -423,8 +423,24 @@ def test_the_newest_run_with_a_tag_counts_complete_or_not(store):
     time.sleep(0.002)
     with store.run("n", {"engram.run_key": "y"}, {}) as other:
         pass
-    assert store.newest("engram.run_key", "x") == failed.run_id
-    assert store.newest("engram.run_key", "y") == other.run_id
+    found = [run.info.run_id for run in store.having("engram.run_key", "x")]
+    assert found == [failed.run_id, good.run_id]
+    assert [run.info.run_id for run in store.having("engram.run_key", "y")] == [other.run_id]
+
+
+@pytest.mark.parametrize("name", ["rows.jsonl", "inside/deep/one.png"])
+@pytest.mark.parametrize("how", ["gone", "cut short", "longer"])
+def test_a_file_that_is_not_as_it_was_logged_counts_as_lost(store, name, how):
+    with store.run("n", {}, {}) as record:
+        record.files |= {"rows.jsonl": "{}é\n", "inside/deep/one.png": b"\x89PNG\r\n", "empty": ""}
+    run = only_run(store)
+    assert store.lost_files(run) == []
+    file = Path(run.info.artifact_uri.removeprefix("file://")) / name
+    if how == "gone":
+        file.unlink()
+    else:
+        file.write_bytes(file.read_bytes()[:-1] if how == "cut short" else b"something longer")
+    assert store.lost_files(run) == [name]
 
 
 def test_an_artifact_that_is_gone_is_told(store):
@@ -466,8 +482,21 @@ def test_the_command_can_be_pasted_into_a_shell(tmp_path):
         check=True,
         env=os.environ,
     ).stdout
-    assert said.splitlines() == ["ui", "--backend-store-uri", uri]
+    assert said.splitlines() == ["ui", "--host", "127.0.0.1", "--backend-store-uri", uri]
     assert ui_command("sqlite:////a/mlflow.db").endswith(" sqlite:////a/mlflow.db")
+
+
+def test_an_artifact_is_not_read_through_a_link_out_of_its_folder(store, tmp_path):
+    with store.run("n", {}, {}) as record:
+        record.files["a.txt"] = "x"
+    info = store.client.get_run(record.run_id).info
+    outside = tmp_path / "outside.txt"
+    outside.write_text("not for a report")
+    file = Path(info.artifact_uri.removeprefix("file://")) / "a.txt"
+    file.unlink()
+    file.symlink_to(outside)
+    with pytest.raises(TrackingError, match="leads out of"):
+        store.read_artifact(info, "a.txt")
 
 
 def test_a_local_artifact_is_read_where_it_lies_and_another_through_mlflow(store, monkeypatch):

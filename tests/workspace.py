@@ -14,6 +14,26 @@ from typing import Any
 # Small enough to take no time, large enough for every metric.
 SMALL = ("dataset.facts=60", "dataset.single_hop=10", "dataset.two_hop=5")
 
+# A method, ``sleeper.Sleeper``, that is long at work and leaves a file as it begins.
+SLEEPER = """
+import time
+from pathlib import Path
+
+from engram_hydra.memories.memory import Hit, Memory
+
+
+class Sleeper(Memory):
+    def __init__(self, *, ties):
+        pass
+
+    def write(self, items):
+        Path(f"began_{time.monotonic_ns()}").touch()
+        time.sleep(120)
+
+    def read(self, queries, k):
+        return []
+"""
+
 
 @dataclass
 class Workspace:
@@ -37,12 +57,15 @@ class Workspace:
             timeout=900,
         )
 
-    def start(self, *arguments: str, **environment: str) -> subprocess.Popen[str]:
-        """A run under way, in a process group of its own, as a terminal's foreground has it."""
+    def start(self, *arguments: str, before: str = "", **environment: str) -> subprocess.Popen[str]:
+        """A run under way, in a process group of its own, as a terminal's foreground has it.
+
+        ``before`` is Python that its process runs first.
+        """
         heeds = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
         run = "import runpy; runpy.run_module('engram_hydra', run_name='__main__', alter_sys=True)"
         return subprocess.Popen(
-            [sys.executable, "-c", heeds + run, *arguments],
+            [sys.executable, "-c", f"{before}\n{heeds}{run}", *arguments],
             cwd=self.folder,
             env=self._environment(environment),
             stdout=subprocess.PIPE,

@@ -46,8 +46,10 @@ def sqlite_file(uri: str) -> Path | None:
 
 
 def ui_command(uri: str) -> str:
-    """What opens a store in a browser; a server is its own page.
+    """What opens a store in a browser of this machine only, whatever MLFLOW_HOST says.
 
-    Bare ``mlflow ui`` would open another store, an empty one.
+    Bare ``mlflow ui`` would open another store, an empty one; a server is its own page.
     """
-    return uri if is_server(uri) else f"mlflow ui --backend-store-uri {shlex.quote(uri)}"
+    if is_server(uri):
+        return uri
+    return f"mlflow ui --host 127.0.0.1 --backend-store-uri {shlex.quote(uri)}"

@@ -15,14 +15,16 @@ from engram_hydra.cli import hydra_command
 from engram_hydra.collect import collect
 from engram_hydra.environment import environment
 from engram_hydra.errors import IncompleteError
+from engram_hydra.names import below
 from engram_hydra.report.assemble import assemble
 from engram_hydra.report.cells import Selection
 from engram_hydra.report.chapter import account_of
-from engram_hydra.report.document import to_markdown, to_text
+from engram_hydra.report.document import to_markdown
 from engram_hydra.report.figures import figures
 from engram_hydra.report.latex import to_fragment, to_latex
 from engram_hydra.report.page import to_html
-from engram_hydra.report.report import Report, document, summary
+from engram_hydra.report.report import Report, document
+from engram_hydra.report.terminal import to_terminal
 from engram_hydra.report.tidy import to_csv, to_json
 from engram_hydra.run_key import reader_label
 from engram_hydra.tracking import Store, output_folder
@@ -47,14 +49,14 @@ def aggregate(cfg: DictConfig) -> None:
     files = _files(report, settings)
     folder = output_folder()
     for name, text in files.items():
-        file = folder / name
+        file = below(folder, name)
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
     names = [chapter.dataset for chapter in report.chapters]
     with store.run(f"aggregate/{_short(names)}", _tags(report, settings), {}) as record:
         record.metrics |= dict(figures(report))
         record.files |= files
-    print(to_text(document(report) if len(names) < 2 else summary(report)))
+    print(to_terminal(report))
     print(f"Open {folder / 'report.html'}; report.md, .csv, .tex and .json lie beside it.")
     print(f"All of it is logged as run {record.run_id}: {ui_command(store.uri)}")
     problems = [text for chapter in report.chapters for text in account_of(chapter).problems]

@@ -19,7 +19,15 @@ from yaml import YAMLError  # type: ignore[import-untyped]
 
 from engram_hydra import config
 from engram_hydra.conf_dir import conf_dir
-from engram_hydra.errors import ConfigError, EngramError, MethodError, reason
+from engram_hydra.errors import (
+    ConfigError,
+    EngramError,
+    MethodError,
+    NotStartedError,
+    SecretError,
+    reason,
+)
+from engram_hydra.secrets import hide, refuse_in_arguments
 
 USAGE_ERROR = 2
 INTERRUPTED, TERMINATED = 130, 143  # as a shell has it
@@ -46,9 +54,15 @@ def hydra_command(task: Callable[[DictConfig], Any], config_name: str) -> None:
     def job(cfg: DictConfig) -> Any:
         heed_sigterm()  # here, for a launcher may run the job in a process of its own
         try:
+            _stop_after_failure(cfg)
             return _without_exit(task, cfg)
+        except NotStartedError:
+            raise
         except Exception as error:
+            if isinstance(error, SecretError):
+                _forget_options()
             if _in_sweep():  # the sweeper names it when all jobs are done
+                _failure_mark().touch()
                 # As plain words: not every error survives the way from a worker process.
                 raise EngramError(reason(error)) from error
             failures.append(error)  # not raised here, or Hydra would add words of its own
@@ -57,6 +71,7 @@ def hydra_command(task: Callable[[DictConfig], Any], config_name: str) -> None:
         here = str(Path.cwd())  # fails where it was deleted
         if not {"", here} & set(sys.path):  # as under python -m: a user's own module
             sys.path.insert(0, here)
+        refuse_in_arguments(sys.argv[1:])
         config.register()
         register_resolvers()
         hydra.main(version_base="1.3", config_path=conf_dir(), config_name=config_name)(job)()
@@ -127,6 +142,28 @@ def _without_exit(task: Callable[[DictConfig], Any], cfg: DictConfig) -> Any:
         raise MethodError(f"the job called sys.exit({end}), which no method may.") from end
 
 
+def _forget_options() -> None:
+    """Take away the copies that Hydra has made of a job's options, one of which holds a secret."""
+    from hydra.core.hydra_config import HydraConfig
+
+    hydra = HydraConfig.get()
+    for name in ("config.yaml", "hydra.yaml", "overrides.yaml"):
+        Path(hydra.runtime.output_dir, hydra.output_subdir or "", name).unlink(missing_ok=True)
+
+
+def _stop_after_failure(cfg: DictConfig) -> None:
+    """Raise NotStartedError where the sweep is to stop since another of its jobs has failed."""
+    if cfg.get("fail_fast") and _in_sweep() and _failure_mark().exists():
+        raise NotStartedError("not started: another job failed, and fail_fast=true.")
+
+
+def _failure_mark() -> Path:
+    """The file that says a job of this sweep has failed, which the jobs' processes all see."""
+    from hydra.core.hydra_config import HydraConfig
+
+    return Path(HydraConfig.get().sweep.dir) / "failed"
+
+
 def _in_sweep() -> bool:
     from hydra.core.hydra_config import HydraConfig
     from hydra.types import RunMode
@@ -183,5 +220,5 @@ def _origin(error: Exception) -> str:
 
 
 def _say(message: str, code: int) -> int:
-    print(message, file=sys.stderr)
+    print(hide(message), file=sys.stderr)
     return code

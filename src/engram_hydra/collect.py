@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 from typing import Any
 
@@ -10,10 +11,13 @@ from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
 
 from engram_hydra.errors import ConfigError, DataError
+from engram_hydra.names import PLAIN, is_plain
 from engram_hydra.report.cells import Run
 from engram_hydra.tracking import Store
 
 PER_QUESTION = "per_question.jsonl"
+
+log = logging.getLogger(__name__)
 
 
 def collect(store: Store, wanted: Any) -> dict[str, list[Run]]:
@@ -24,10 +28,15 @@ def collect(store: Store, wanted: Any) -> dict[str, list[Run]]:
     """
     names = _names(wanted)
     found: dict[str, list[Run]] = {name: [] for name in names}
+    odd: dict[str, int] = {}
     for run in store.runs():
         name = run.data.tags.get("engram.dataset", "")
-        if name in found or (name and not names):
+        if name and not is_plain(name):  # it would be part of the names of files
+            odd[name] = odd.get(name, 0) + 1
+        elif name in found or (name and not names):
             found.setdefault(name, []).append(_run(store, run))
+    for name, count in odd.items():
+        log.warning("%d runs are left out: no data set is called %r; use %s", count, name, PLAIN)
     if names:
         return found
     return {name: found[name] for name in sorted(found, key=_by_size)}
@@ -41,6 +50,9 @@ def _names(wanted: Any) -> list[str]:
             f"datasets={wanted} names no data set: give one name, a list such as "
             "datasets=[fc_sh_6k,fc_mh_6k], or nothing for all that have runs."
         )
+    for name in names:
+        if not is_plain(name):
+            raise ConfigError(f"datasets names {name!r}, which is no data set: use {PLAIN}.")
     return list(dict.fromkeys(names))
 
 

@@ -242,6 +242,8 @@ class Config:
     seed: int = number(MISSING, ge=0)
     k: int = number(MISSING, ge=1)
     workers: int = aside(number(MISSING, ge=1, le=256))
+    existing: str = aside(choice(MISSING, "skip", "rerun", "fail"))
+    fail_fast: bool = aside(MISSING)
 
 
 @dataclass

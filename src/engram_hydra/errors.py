@@ -15,6 +15,10 @@ class ConfigError(EngramError):
     """A key, a type, a range or a combination that the configuration does not allow."""
 
 
+class SecretError(ConfigError):
+    """A secret among the options, all of which are written down; the message does not hold it."""
+
+
 class DataError(EngramError):
     """A data file that is missing, damaged, of another version, or malformed (which row, which field)."""
 
@@ -35,6 +39,14 @@ class TrackingError(EngramError):
     """A tracking store that can't be opened, written, or used with this version of MLflow."""
 
 
+class ExistingRunError(EngramError):
+    """A run that is there already, where ``existing=fail`` forbids another one or its skipping."""
+
+
+class NotStartedError(EngramError):
+    """A job of a sweep that was not started since another one had failed and ``fail_fast`` is set."""
+
+
 class IncompleteError(EngramError):
     """A report that must be whole and lacks runs, or ignored some that a rerun would mend."""
 
@@ -49,11 +61,15 @@ class SweepError(EngramError):
     """Jobs of a sweep that failed, each with its overrides and its reason."""
 
     def __init__(self, failures: list[tuple[str, BaseException]]) -> None:
+        failed = [one for one in failures if not isinstance(one[1], NotStartedError)]
         lines = [
-            f"  {overrides or '(no overrides)'}: {reason(error)}" for overrides, error in failures
+            f"  {overrides or '(no overrides)'}: {reason(error)}" for overrides, error in failed
         ]
-        count = "1 job" if len(failures) == 1 else f"{len(failures)} jobs"
-        super().__init__("\n".join([f"{count} of the sweep failed, all others are done:", *lines]))
+        count = "1 job" if len(failed) == 1 else f"{len(failed)} jobs"
+        rest = "all others are done"
+        if left := len(failures) - len(failed):
+            rest = f"{left} more were not started (fail_fast=true)"
+        super().__init__("\n".join([f"{count} of the sweep failed, {rest}:", *lines]))
 
 
 def reason(error: BaseException) -> str:

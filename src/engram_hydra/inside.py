@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engram_hydra.report.csv_text import cell
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -67,7 +69,7 @@ def _csv(header: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(header)
-    writer.writerows(rows)
+    writer.writerows(map(cell, row) for row in rows)
     return out.getvalue()
 
 

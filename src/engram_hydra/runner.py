@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
-from engram_hydra.address import ui_command
+from engram_hydra.address import sqlite_file, ui_command
 from engram_hydra.datasets.dataset import Dataset
 from engram_hydra.datasets.load import load_dataset
 from engram_hydra.declared import TABLE_SEEDS, declaration
 from engram_hydra.environment import environment, peak_memory_mib, reset_peak_memory
 from engram_hydra.errors import ConfigError
+from engram_hydra.existing import alone, standing_run
 from engram_hydra.inside import inside_files
 from engram_hydra.memories.build import memory_class
 from engram_hydra.metrics.immune import immune_metrics
@@ -35,7 +37,7 @@ log = logging.getLogger(__name__)
 
 
 def run(cfg: DictConfig) -> str:
-    """Do one run and return its MLflow id.
+    """Do one run, or find the one that stands for it, and return its MLflow id.
 
     Whatever the user can mend (options, data, weights, store) is found out before the run begins, so
     that no half-written run is left. Raises EngramError then, and whatever the method raises after.
@@ -43,16 +45,28 @@ def run(cfg: DictConfig) -> str:
     validate(cfg)
     seed = seed_of(cfg)
     tags = identity_tags(cfg, seed) | {"engram.threads": str(threads())}
+    if undeclared := declaration(cfg, seed).undeclared:  # told before what takes long
+        log.info("exploratory, so in no table: not as declared in conf/: %s", ", ".join(undeclared))
     reset_peak_memory()
     data = _data(cfg)
     reader = build_reader(cfg)
+    tags |= _same_run(cfg, data, tags["engram.code_sha256"])
     store = Store.of(cfg.tracking)  # which may not answer, and embedding takes long
-    _prepare(cfg, data)
-    tags |= _same_run(cfg, data, tags["engram.code_sha256"], store)
-    name = run_name(cfg, tags["engram.variant"])
-    if undeclared := declaration(cfg, seed).undeclared:
-        log.info("exploratory, so in no table: not as declared in conf/: %s", ", ".join(undeclared))
+    database = sqlite_file(store.uri)
+    shared = database.parent if database else Path(cfg.paths.cache)
+    with alone(shared, tags["engram.run_key"]):
+        standing = standing_run(store, tags, cfg.existing)
+        return standing or _new_run(cfg, data, reader, store, tags)
 
+
+def _new_run(
+    cfg: DictConfig, data: Dataset, reader: Reader | None, store: Store, tags: dict[str, str]
+) -> str:
+    seed = seed_of(cfg)
+    _prepare(cfg, data)
+    earlier = store.having("engram.run_key", tags["engram.run_key"])
+    tags |= {"engram.supersedes": earlier[0].info.run_id if earlier else ""}
+    name = run_name(cfg, tags["engram.variant"])
     with store.run(name, tags, _params(cfg)) as record:
         store.log_dataset(record.run_id, data)
         trials = run_trials(cfg, data)
@@ -159,15 +173,13 @@ def _look_inside(name: str, data: Dataset, report: SelfReport, record: Record) -
     )
 
 
-def _same_run(cfg: DictConfig, data: Dataset, code: str, store: Store) -> dict[str, str]:
-    """The tags by which a run is known again, and the earlier one that it supersedes."""
-    key = run_key(cfg, data.sha256, code)
+def _same_run(cfg: DictConfig, data: Dataset, code: str) -> dict[str, str]:
+    """The tags by which a run is known again, and what is known of its data."""
     return {
-        "engram.run_key": key,
+        "engram.run_key": run_key(cfg, data.sha256, code),
         "engram.data_sha256": data.sha256,
         "engram.n_questions": str(len(data.questions)),
         "engram.n_excluded": str(len(data.excluded)),
-        "engram.supersedes": store.newest("engram.run_key", key) or "",
     }
 
 

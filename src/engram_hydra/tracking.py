@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import re
@@ -18,6 +19,8 @@ from filelock import FileLock
 
 from engram_hydra.address import check_address, is_server, sqlite_file
 from engram_hydra.errors import EngramError, TrackingError
+from engram_hydra.names import below
+from engram_hydra.secrets import hide, hide_values
 from engram_hydra.server import await_server
 
 if TYPE_CHECKING:
@@ -143,16 +146,20 @@ class Store:
         """
         from mlflow.entities import Param, RunTag
 
-        record = Record(self._new_run(name, dict(tags)))
+        shown = {key: hide(value) for key, value in tags.items()}
+        record = Record(self._new_run(name, shown))
         try:
-            values = [Param(key, str(value)) for key, value in params.items()]
+            values = [Param(key, hide(str(value))) for key, value in params.items()]
             for start in range(0, len(values), PARAMS_AT_ONCE):  # first: a failed run has them too
                 self.client.log_batch(record.run_id, params=values[start : start + PARAMS_AT_ONCE])
             yield record
             self._log_metrics(record)
-            rest = [RunTag(key, value) for key, value in record.tags.items()]
+            files = {name: _as_bytes(content) for name, content in record.files.items()}
+            sizes = {name: len(content) for name, content in files.items()}
+            record.tags["engram.files"] = json.dumps(sizes)
+            rest = [RunTag(key, hide(value)) for key, value in record.tags.items()]
             self.client.log_batch(record.run_id, tags=rest)
-            for file, content in record.files.items():
+            for file, content in files.items():
                 self._log_file(record.run_id, file, content)
             self._log_logs(record)
             self.client.set_terminated(record.run_id, "FINISHED")
@@ -173,10 +180,7 @@ class Store:
                     self.client.delete_run(run.info.run_id)
         return made
 
-    def _log_file(self, run_id: str, file: str, content: str | bytes) -> None:
-        if isinstance(content, str):
-            self.client.log_text(run_id, content, file)
-            return
+    def _log_file(self, run_id: str, file: str, content: bytes) -> None:
         place, _, name = file.rpartition("/")
         with tempfile.TemporaryDirectory() as folder:
             local = Path(folder, name)
@@ -202,7 +206,7 @@ class Store:
     def _fail(self, record: Record, error: BaseException) -> None:
         """Mark the run FAILED (KILLED where a person stopped it), with the traceback as tag and log."""
         killed = isinstance(error, KeyboardInterrupt)
-        trace = "".join(traceback.format_exception(error))
+        trace = hide("".join(traceback.format_exception(error)))
         log.error("run %s %s:\n%s", record.run_id, "was stopped" if killed else "failed", trace)
         try:  # whatever stopped the run may stop this too, and must not be hidden by it
             self.client.set_terminated(record.run_id, "KILLED" if killed else "FAILED")
@@ -220,8 +224,6 @@ class Store:
 
     def log_dataset(self, run_id: str, dataset: Dataset) -> None:
         """Show the data set as the run's input, with its digest."""
-        import json
-
         from mlflow.entities import Dataset as MlflowDataset
         from mlflow.entities import DatasetInput, InputTag
 
@@ -240,15 +242,26 @@ class Store:
         tags = [InputTag("mlflow.data.context", "evaluation")]
         self.client.log_inputs(run_id, datasets=[DatasetInput(entity, tags)])
 
-    def newest(self, tag: str, value: str) -> str | None:
-        """Id of the newest run whose tag has this value, complete or not."""
-        found = self.client.search_runs(
-            [self.experiment_id],
-            f"tags.`{tag}` = '{value}'",
-            max_results=1,
-            order_by=["attributes.start_time DESC"],
-        )
-        return found[0].info.run_id if found else None
+    def having(self, tag: str, value: str) -> list[Any]:
+        """The runs whose tag has this value, newest first, complete or not."""
+        return list(self.runs(f"tags.`{tag}` = '{value}'"))
+
+    def mark_killed(self, tag: str, value: str) -> None:
+        """Mark those runs with this tag as KILLED that still count as running."""
+        for run in self.having(tag, value):
+            if run.info.status == "RUNNING":
+                self.client.set_terminated(run.info.run_id, "KILLED")
+
+    def lost_files(self, run: Any) -> list[str]:
+        """What a run has logged and is no longer there in its full size, by ``engram.files``."""
+        logged: dict[str, int] = json.loads(run.data.tags.get("engram.files", "{}"))
+        folders = {name.rpartition("/")[0] for name in logged}
+        there = {
+            found.path: found.file_size
+            for folder in folders
+            for found in self.client.list_artifacts(run.info.run_id, folder or None)
+        }
+        return [name for name, size in logged.items() if there.get(name) != size]
 
     def runs(self, filter_string: str = "") -> Iterator[Any]:
         """All runs that match, newest first, page by page."""
@@ -276,7 +289,7 @@ class Store:
         run_id, place = info.run_id, info.artifact_uri
         try:
             if place.startswith("file:"):
-                file = Path(local_file_uri_to_path(place), name)  # type: ignore[no-untyped-call]
+                file = below(Path(local_file_uri_to_path(place)), name)  # type: ignore[no-untyped-call]
                 return file.read_text(encoding="utf-8")
             with tempfile.TemporaryDirectory() as folder:
                 local = self.client.download_artifacts(run_id, name, folder)
@@ -309,14 +322,37 @@ def flatten(options: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str,
 
 
 def _open_for_writing(database: Path) -> None:
+    """Make the store if it is not there; fail at once where it can't be written."""
+    if not database.exists():
+        log.info("making the MLflow store %s, once; this takes some seconds", database)
+        _make(database)
+    _check_writable(database)
+
+
+def _make(database: Path) -> None:
+    """A new store, which takes its place when it is whole: a kill may leave any part of its tables."""
+    from mlflow import MlflowClient
+
+    fresh = database.with_name(f"{database.name}.new")
+    for left in (fresh, fresh.with_name(f"{fresh.name}-journal")):
+        left.unlink(missing_ok=True)
+    _check_writable(fresh)
+    MlflowClient(f"sqlite:///{fresh}").search_experiments(max_results=1)
+    fresh.replace(database)
+
+
+def _check_writable(database: Path) -> None:
     """Fail at once where the file can't be written, which MLflow would retry for two minutes."""
     import sqlite3
 
-    if not database.exists():
-        log.info("making the MLflow store %s, once; this takes some seconds", database)
     with closing(sqlite3.connect(database, timeout=SECONDS_FOR_LOCK)) as connection:
         connection.execute("BEGIN IMMEDIATE")
         connection.execute("CREATE TABLE engram_can_write (x)")  # rolled back as the file is closed
+
+
+def _as_bytes(content: str | bytes) -> bytes:
+    """A file's content, with no secret in its text."""
+    return hide_values(content).encode() if isinstance(content, str) else content
 
 
 def _first_line(error: BaseException) -> str:

@@ -12,8 +12,11 @@ from omegaconf import DictConfig, OmegaConf
 from engram_hydra.config import Config, schema_of
 from engram_hydra.errors import ConfigError
 from engram_hydra.memories.build import memory_class
+from engram_hydra.names import PLAIN, is_plain
 from engram_hydra.readers.chat_options import check
 from engram_hydra.run_key import NOT_ASKED, reader_of
+from engram_hydra.secrets import refuse_in_options
+from engram_hydra.tracking import flatten
 
 
 def validate(cfg: DictConfig) -> None:
@@ -29,12 +32,15 @@ def validate(cfg: DictConfig) -> None:
             )
         if "ge" in meta and value is not None and not _in_range(value, meta):
             raise ConfigError(f"{key}={value} is out of range: it must be {_range(spec)}.")
+    refuse_in_options(flatten(OmegaConf.to_container(cfg, resolve=True)))  # type: ignore[arg-type]
     if schema_of(cfg) is Config:
         _go_together(cfg)
 
 
 def _go_together(cfg: DictConfig) -> None:
     """Refuse what each option allows and all of them together do not."""
+    if not is_plain(cfg.dataset.name):  # it becomes part of the report's files' names
+        raise ConfigError(f"dataset.name={cfg.dataset.name} is not allowed: use {PLAIN}.")
     if cfg.dataset.get("sha256") and not cfg.dataset.path:
         raise ConfigError("dataset.sha256 is of a file of your own: set dataset.path to it, too.")
     if "base_url" in cfg.reader:

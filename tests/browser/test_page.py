@@ -146,7 +146,7 @@ def test_a_question_opens_and_closes(opened: Callable[..., Any], screenshots: Pa
 def test_data_of_a_plot_can_be_copied(opened: Callable[..., Any]) -> None:
     page = opened()
     page.get_by_text("Data as CSV (forest.csv)").click()
-    assert page.locator(".data pre").inner_text().startswith("row,against,value,low,high,supported")
+    assert page.locator(".data pre").inner_text().startswith("row,against,value,low,high,outcome")
     assert page.get_by_role("img", name="Forest plot").count() == 1
 
 
@@ -201,6 +201,8 @@ def test_in_print_there_are_no_controls_and_paper_is_white(
     for control in (".controls", "nav", ".data"):
         assert not page.locator(control).first.is_visible(), control
     assert page.locator(".detail").first.is_visible()
+    shown = page.locator(".questions .expand:visible").all_inner_texts()
+    assert shown == [QUESTIONS[0]]  # of the questions those that were opened
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     page.pdf(path=screenshots / "page.pdf")
 

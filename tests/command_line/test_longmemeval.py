@@ -24,7 +24,7 @@ def test_a_file_of_ones_own(workspace, histories):
     sha256 = hashlib.sha256(histories.read_bytes()).hexdigest()
     own = ("dataset=longmemeval_s", f"dataset.path={histories}", f"dataset.sha256={sha256}")
     for workers in (1, 3):
-        done = workspace.run("method=bm25", *own, f"workers={workers}")
+        done = workspace.run("method=bm25", *own, f"workers={workers}", "existing=rerun")
         assert done.returncode == 0, done.stderr
         assert "left out by the official rules: 1 of 13, see" in done.stdout
     second, first = workspace.runs()
@@ -149,6 +149,6 @@ def test_the_sample_end_to_end_with_its_table(workspace, engram_data, golden):
     assert dense_metrics["truncated_fraction"] > 0.3
     out = workspace.ok(f"datasets={sample.partition('=')[2]}", module="engram_hydra.aggregate")
     assert "recall_any_at_5" in out and "ndcg_any_at_10" in out
-    assert "answer_in_top" not in out[out.index("The table\n") :]
+    assert "answer_in_top" not in out
     assert "BM25, tokens split_space" in out
     assert "reader n/a" in out

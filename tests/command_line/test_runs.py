@@ -110,7 +110,7 @@ def test_one_run_leaves_all_it_should(workspace):
     assert {"commit", "dirty", "threads", "python"} <= set(environment)
     assert "k1: 1.5" in workspace.artifact(run, "config.yaml")
     assert "writing 60 items" in workspace.artifact(run, "engram_hydra.log")
-    assert "mlflow ui --backend-store-uri sqlite:///" in out.stdout + out.stderr
+    assert "mlflow ui --host 127.0.0.1 --backend-store-uri sqlite:///" in out.stdout + out.stderr
 
 
 def test_k_bounds_what_is_logged(workspace):
@@ -148,8 +148,8 @@ def test_a_deterministic_method_runs_once_in_a_sweep_over_seeds(workspace):
     assert "deterministic" in said
 
 
-def test_a_second_identical_sweep_adds_runs_and_names_what_it_supersedes(workspace):
-    sweep = ("-m", "method=bm25,random", *SMALL, "seed=0,1")
+def test_a_sweep_that_is_rerun_adds_runs_and_names_what_it_supersedes(workspace):
+    sweep = ("-m", "method=bm25,random", *SMALL, "seed=0,1", "existing=rerun")
     workspace.ok(*sweep)
     first = {run.data.tags["engram.run_key"]: run for run in workspace.runs()}
     workspace.ok(*sweep)

@@ -9,25 +9,7 @@ import time
 import pytest
 
 from longmemeval_file import entry, write
-
-SLEEPER = """
-import time
-from pathlib import Path
-
-from engram_hydra.memories.memory import Hit, Memory
-
-
-class Sleeper(Memory):
-    def __init__(self, *, ties):
-        pass
-
-    def write(self, items):
-        Path(f"began_{time.monotonic_ns()}").touch()
-        time.sleep(120)
-
-    def read(self, queries, k):
-        return []
-"""
+from workspace import SLEEPER
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import re
 import subprocess
 import sys
 import time
@@ -70,6 +72,31 @@ def test_other_weights_are_refused(tmp_path: Path) -> None:
         assert part in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "module",
+    [
+        "sentence_transformers.models.Dense",  # may have pickled weights, and unpinned ones
+        "modeling.Transformer",  # a file of the folder's own
+        "subprocess.Popen",
+        "sentence_transformers_evil.Transformer",
+    ],
+)
+def test_modules_with_code_or_weights_of_their_own_are_refused(tmp_path: Path, module: str) -> None:
+    folder = model_folder(tmp_path)
+    usual = {"type": "sentence_transformers.models.Transformer"}
+    (folder / "modules.json").write_text(json.dumps([usual, {"type": module}]))
+    with pytest.raises(ModelError, match=f"names the module {re.escape(module)}"):
+        find(FakeOptions(path=str(folder), sha256=SHA256))
+
+
+@pytest.mark.parametrize("content", ["{", '{"type": 1}', "[1]", "3"])
+def test_a_list_of_modules_that_is_none_is_refused(tmp_path: Path, content: str) -> None:
+    folder = model_folder(tmp_path)
+    (folder / "modules.json").write_text(content)
+    with pytest.raises(ModelError, match="does not list a model's modules"):
+        find(FakeOptions(path=str(folder), sha256=SHA256))
+
+
 def test_a_missing_package_is_named_with_its_remedy() -> None:
     with pytest.raises(ModelError, match="pip install no-such-model"):
         find(FakeOptions(path=None, package="no_such_model"))
@@ -118,6 +145,15 @@ def test_a_model_is_downloaded_once_and_never_its_pickles(tmp_path: Path) -> Non
     with hub() as server:
         assert find_on(server.url, tmp_path).stdout == result.stdout
     assert server.requests == []
+
+
+def test_a_hub_that_names_files_elsewhere_writes_none_there(tmp_path: Path) -> None:
+    evil = {"../../../../up.json": b"{}", "/tmp/../up.json": b"{}"}
+    with HubServer(HubRepo("model", "somebody/some-model", REVISION, FILES | evil)) as server:
+        find_on(server.url, tmp_path / "a" / "b" / "home")
+    assert [
+        f for f in tmp_path.rglob("up.json") if not f.is_relative_to(tmp_path / "a/b/home")
+    ] == []
 
 
 def test_a_half_downloaded_model_is_completed(tmp_path: Path) -> None:

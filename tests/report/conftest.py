@@ -10,6 +10,8 @@ import pytest
 from engram_hydra.metrics.summary import summarise
 from engram_hydra.report.cells import Run, select
 from engram_hydra.report.estimator import Estimator
+from engram_hydra.report.verdicts import Verdict, verdicts
+from made_up_cells import BASE, FC, STATED, made
 
 SHA = "a" * 64
 
@@ -82,3 +84,23 @@ def estimate() -> Callable[..., Estimator]:
 @pytest.fixture(scope="session")
 def make_run() -> Callable[..., Run]:
     return _run
+
+
+@pytest.fixture
+def decided() -> Callable[..., dict[str, Verdict]]:
+    """``decided(coral=…, dense=…)``: the primary verdicts where these cells replace the usual ones.
+
+    ``None`` leaves a cell out; ``more`` are further runs.
+    """
+
+    def decide(
+        *, more: Sequence[Run] = (), **changes: Sequence[float] | None
+    ) -> dict[str, Verdict]:
+        columns = {name: col for name, col in {**BASE, **changes}.items() if col is not None}
+        estimator = _estimator([*made(_run, columns), *more])
+        found = verdicts({FC: estimator}, STATED)
+        rows = [(verdict.id, verdict.dataset, verdict.metric) for verdict in found]
+        assert len({*rows}) == len(rows)
+        return {verdict.id: verdict for verdict in found if verdict.role == "primary"}
+
+    return decide

@@ -41,6 +41,7 @@ def test_order_of_rows(make_run: Make) -> None:
     runs = [
         make_run("zeta"),
         make_run("alpha", "no_sauce"),
+        make_run("alpha"),
         make_run("coral", "no_calc+no_heirs"),
         make_run("bm25", variant="bm25_ties_newest"),
         make_run("tide", variant="tide_w_0"),
@@ -63,8 +64,9 @@ def test_order_of_rows(make_run: Make) -> None:
         "random ranking",
         "oracle displacement",
         "heirs only",
-        "alpha, no_sauce",
-        "coral, no_calc+no_heirs",
+        "neither heirs nor calcification",
+        "alpha",
+        "alpha, no sauce",
         "zeta",
     ]
     table = rows(runs)
@@ -335,8 +337,8 @@ def test_another_index_has_rows_with_a_dense_twin(make_run: Make) -> None:
     assert table["Dense, index hnsw"].contrast == Estimate(-0.5, -1, 0, 2)
     # The mean of 1 and 0.5 over questions; both seeds say so.
     assert "index_recall_at_10 0.750 [0.500,1.000]" in row.notes
-    assert list(table)[-3:] == [*list(alone)[-2:], "mine, no_x, index hnsw"]
-    assert table["mine, no_x, index hnsw"].contrast == Estimate(-0.5, -1, 0, 2)
+    assert list(table)[-3:] == [*list(alone)[-2:], "mine, no x, index hnsw"]
+    assert table["mine, no x, index hnsw"].contrast == Estimate(-0.5, -1, 0, 2)
     assert isinstance(table["Dense"].value, Estimate)
 
 
@@ -353,3 +355,14 @@ def test_a_peer_stands_under_its_full_name_where_it_was_run(make_run: Make) -> N
     by_label = rows([*full(make_run), make_run("mem0", columns={M: [1, 1, 0]})])
     assert isinstance(by_label[name].value, Estimate)
     assert "mem0" not in by_label
+
+
+def test_mem0_is_said_to_equal_dense_only_where_it_does(make_run: Make) -> None:
+    def notes(*values: float) -> tuple[str, ...]:
+        runs = [make_run("dense", columns={M: [1, 0]}), make_run("mem0", columns={M: values})]
+        return rows(runs)["Mem0, raw mode, no LLM"].notes
+
+    [note] = notes(1, 0)
+    assert note.startswith("equals Dense on all 2 questions")
+    assert notes(0, 1) == ()  # the same mean, other questions
+    assert rows([make_run("mem0", columns={M: [1, 0]})])["Mem0, raw mode, no LLM"].notes == ()

@@ -162,6 +162,20 @@ def test_redundant_parts_are_named(make_run: Make, estimate: Estimate_) -> None:
     assert numbers(found)["heirs x calcification", "interaction"].value == pytest.approx(-0.9)
 
 
+def test_a_part_that_helps_alone_and_harms_the_whole_is_named(
+    make_run: Make, estimate: Estimate_
+) -> None:
+    """Out of ten: nothing 0, heirs 5, calcification 9, both 5."""
+    right = {"none": 5, "no_heirs": 9, "no_calc": 5, "no_heirs+no_calc": 0}
+    runs = [
+        make_run("coral", ablation, columns={M: [1.0] * n + [0.0] * (10 - n)})
+        for ablation, n in right.items()
+    ]
+    text = to_text(section(estimate(runs)).blocks)
+    assert "heirs: helpful alone, harmful in the whole: alone it gains 50.0 points, but" in text
+    assert "calcification: redundant: alone it gains 90.0 points" in text
+
+
 def test_the_switches_of_another_method(make_run: Make, estimate: Estimate_) -> None:
     """Three parts, of which only ``pointer`` matters."""
     off = {"decay": "no_decay", "index": "no_index", "pointer": "no_pointer"}

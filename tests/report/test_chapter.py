@@ -13,7 +13,7 @@ import pytest
 from engram_hydra.report.ablation_table import ablation_tables
 from engram_hydra.report.cells import Run, select
 from engram_hydra.report.chapter import Chapter, chapter_blocks
-from engram_hydra.report.document import Heading, Paragraph, to_markdown, to_text
+from engram_hydra.report.document import Block, Detail, Heading, Paragraph, to_markdown, to_text
 from engram_hydra.report.estimates import Cell
 from engram_hydra.report.estimator import SEEDS, Estimator
 from engram_hydra.report.published import beside, load_published
@@ -43,7 +43,7 @@ def chapter(
 
 @pytest.fixture(scope="module")
 def example(make_run: Callable[..., Run]) -> Chapter:
-    both = {"answer_in_top_1": [1, 0], "subem": [1, 1]}
+    both = {"answer_in_top_1": [1, 0] * 15, "subem": [1] * 30}
     runs = [make_run(seed=seed, columns=both) for seed in range(5)]
     runs += [make_run("coral", "no_heirs", seed, columns=both) for seed in (0, 1, 3, 4)]
     runs += [make_run("coral", "no_settling_noise", columns=both)]
@@ -58,10 +58,10 @@ def example(make_run: Callable[..., Run]) -> Chapter:
 def test_text_fits_a_terminal(example: Chapter) -> None:
     text = to_text(chapter_blocks(example))
     assert max(map(len, text.split("\n"))) <= 100
-    # Wilson of 1 of 2 is [0.0945, 0.9055].
+    # Wilson of 15 of 30 is [0.3315, 0.6685].
     assert "BM25, ties oldest" in text
     line = next(line for line in text.split("\n") if line.startswith("BM25, ties oldest"))
-    assert line.split() == ["BM25,", "ties", "oldest", "0.500", "[0.095,0.905]", "2", "det."]
+    assert line.split() == ["BM25,", "ties", "oldest", "0.500", "[0.332,0.668]", "30", "det."]
 
 
 def test_markdown_has_a_table_for_each_metric(example: Chapter) -> None:
@@ -70,50 +70,62 @@ def test_markdown_has_a_table_for_each_metric(example: Chapter) -> None:
     assert headings == [
         "# fc_sh_6k",
         "## answer_in_top_1",
-        "## subem, resolved by the reader newest",
-        "## Published figures (indicative)",
-        "### MemoryAgentBench, arXiv 2507.05257 (ICLR 2026), v4, Tables 5 and 10",
         "## Runs: expected, found, taken, ignored",
-        "## Not run",
     ]
     [line] = [line for line in text.split("\n") if line.startswith("| no heirs")][:1]
     assert [cell.strip() for cell in line.strip("|").split("|")] == [
         "no heirs",
-        "0.500 [0.095,0.905]",  # the seeds agree, so it is that of each
-        "2",
+        "0.500 [0.332,0.668]",  # the seeds agree, so it is that of each
+        "30",
         "0-1,3-4",
         "0.000",
         "0.500-0.500",
         "+0.000 [0.000,0.000]",
     ]
-    assert "no heirs: seed 2 not run; difference on the common seeds 0-1,3-4 only" in text
-    for heading, meaning in (
-        ("## answer_in_top_1", "Share of questions whose first item contains the answer."),
-        (
-            "## subem, resolved by the reader newest",
-            "Share of questions where the reader's answer contains ",
-        ),
-    ):
-        assert text[text.index(f"{heading}\n") :].split("\n\n")[1].startswith(meaning)
+    assert "- no heirs: seed 2 not run\n" in text
+    assert "- no heirs: difference on the common seeds 0-1,3-4 only\n" in text
+    meaning = "Share of questions whose first item contains the answer."
+    assert text.split("## answer_in_top_1\n\n")[1].startswith(meaning)
+    assert "| Tide" not in text  # nor any other row that was not run
+    folded = "subem, resolved by the reader newest: decides nothing about a memory: in report.html"
+    assert folded in text
     assert "share one context" in text
 
 
-def test_only_a_reader_that_resolves_conflicts_is_said_to(make_run: Callable[..., Run]) -> None:
-    runs = [make_run("dense", columns={"answer_in_top_1": [1, 0], "subem": [1, 1]})]
-    newest = to_markdown(chapter_blocks(chapter(runs)))
-    before, table = newest.split("## subem, resolved by the reader newest\n")
-    assert "resolves conflicts by itself" in " ".join(table.split("\n\n")[0].split())
-    assert "resolve" not in before
+def test_only_a_reader_that_resolves_conflicts_is_folded(make_run: Callable[..., Run]) -> None:
+    runs = [make_run("dense", columns={"answer_in_top_1": [1, 0] * 15, "subem": [1] * 30})]
+    details = [b for b in chapter_blocks(chapter(runs)) if isinstance(b, Detail)]
+    assert "resolves conflicts by itself" in to_text(details[0].blocks)
+    assert "Dense" in to_text(details[0].blocks)
     model = to_markdown(chapter_blocks(replace(chapter(runs), reader="openai")))
     assert "## subem, reader openai\n" in model
     assert "resolve" not in model
 
 
+def test_few_questions_are_a_sentence_and_a_line_for_equal_rows(
+    make_run: Callable[..., Run],
+) -> None:
+    def blocks(n: int) -> list[Block]:
+        same = [
+            make_run(name, columns={"recall_any_at_5": [1.0] * n}) for name in ("dense", "tide")
+        ]
+        other = make_run("bm25", columns={"recall_any_at_5": [0.0] * n})
+        return chapter_blocks(chapter([*same, other], "fc_sh_6k"))
+
+    few = to_markdown(blocks(10))
+    assert "These are 10 questions: no difference below 60 points could be shown" in few
+    lines = [line for line in few.split("\n") if "[0.722,1.000]" in line or "[0.000,0.278]" in line]
+    assert [line.split("|")[1].strip() for line in lines] == ["Tide; Dense", "BM25, ties oldest"]
+    assert "## recall_any_at_5" not in few
+    folded = next(block for block in blocks(10) if isinstance(block, Detail))
+    assert "recall_any_at_5" in to_text(folded.blocks)
+    assert "These are 3 questions: no difference could be shown" in to_markdown(blocks(3))
+    assert "## recall_any_at_5" in to_markdown(blocks(30))
+
+
 def test_what_is_missing_is_said(example: Chapter) -> None:
     text = to_markdown(chapter_blocks(example))
-    left_out, not_run = text.split("## Runs: expected, found, taken, ignored")[1].split(
-        "## Not run"
-    )
+    left_out, not_run = text.split("## Runs: expected, found, taken, ignored")[1].split("\n\n")[1:]
     assert left_out.strip().split("\n") == [
         "- Expected: 6 runs for the standing rows, of which 5 are there and 1 missing "
         "(Dense: det.).",
@@ -122,22 +134,11 @@ def test_what_is_missing_is_said(example: Chapter) -> None:
         "- Ignored, superseded: 1 (older-ru by newer-ru)",
         "- Taken, variant tide_w_0, in no row here: 1 (variant-)",
     ]
-    assert not_run.strip().split("\n") == [
-        "- no calcification",
-        "- no immune response",
-        "- no feeding",
-        "- no resistance",
-        "- fixed threshold",
-        "- heirs alone",
-        "- calcification alone",
-        "- Tide",
-        "- Dense",
-        "- BM25, ties newest",
-        "- random ranking",
-        "- oracle displacement",
-        "- heirs only",
-        "- Audit: not run (python -m audit)",
-    ]
+    assert not_run.strip() == (
+        "Not run: no calcification; no immune response; no feeding; no resistance; fixed threshold; "
+        "heirs alone; calcification alone; Tide; Dense; BM25, ties newest; random ranking; oracle "
+        "displacement; heirs only; Audit. For the sections: python -m audit."
+    )
 
 
 def test_at_most_three_ids_are_shown_for_a_reason(make_run: Callable[..., Run]) -> None:
@@ -163,9 +164,9 @@ def test_several_versions_of_the_code_are_said(make_run: Callable[..., Run]) -> 
 
 def test_a_row_with_a_value_counts_as_run(make_run: Callable[..., Run]) -> None:
     text = to_markdown(chapter_blocks(chapter([make_run("coral", "no_heirs")])))
-    not_run = text.split("## Not run")[1].split("\n")
-    assert "- Coral (as shipped)" in not_run
-    assert "- no heirs" not in not_run
+    not_run = text.split("Not run: ")[1].split("; ")
+    assert "Coral (as shipped)" in not_run
+    assert "no heirs" not in not_run
 
 
 def test_csv(example: Chapter) -> None:
@@ -173,7 +174,7 @@ def test_csv(example: Chapter) -> None:
     measured = [line for line in lines if line["source"] == "measured"]
     assert len(measured) == 2 * 18
     heirs = next(line for line in measured if line["row"] == "no heirs")
-    assert (heirs["value"], heirs["n"], heirs["seeds"]) == ("0.5", "2", "0-1,3-4")
+    assert (heirs["value"], heirs["n"], heirs["seeds"]) == ("0.5", "30", "0-1,3-4")
     assert (heirs["contrast"], heirs["contrast_is"]) == ("0.0", "full - no_heirs")
     tide = next(line for line in measured if line["row"] == "Tide")
     assert (tide["value"], tide["ci_low"], tide["n"], tide["contrast"]) == ("not run", "", "", "")
@@ -187,7 +188,7 @@ def test_csv(example: Chapter) -> None:
 
 def test_sections_stand_between_tables_and_published_figures(make_run: Callable[..., Run]) -> None:
     section = Section("mine", [Heading("A section", 2), Paragraph("Of mine.")], [])
-    runs = [make_run("dense"), make_run("tide", variant="shown")]
+    runs = [make_run(columns={"answer_in_top_1": [1, 0] * 15}), make_run("tide", variant="shown")]
     text = to_markdown(chapter_blocks(chapter(runs, sections={"Mine": section})))
     assert text.index("## answer_in_top_1") < text.index("## A section") < text.index("Published")
     assert "Mine: not run" not in text

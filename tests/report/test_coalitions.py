@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from engram_hydra.report.coalitions import Coalitions, redundancy
-from engram_hydra.report.estimates import Estimate
+from engram_hydra.report.coalitions import Coalitions
 
 
 def test_one_part_earns_all() -> None:
@@ -135,12 +134,3 @@ def test_shares_that_miss_the_gain_are_refused(value: float) -> None:
 def test_missing_combinations_are_refused() -> None:
     with pytest.raises(ValueError, match="3 combinations"):
         Coalitions(np.zeros((3, 1)))
-
-
-def test_redundancy() -> None:
-    gains, may_not_gain = Estimate(0.2, 0.1, 0.3, 9), Estimate(0.2, 0.0, 0.3, 9)
-    missed, harms, not_missed = (Estimate(m, m - 0.1, m + 0.1, 9) for m in (0.2, -0.2, 0.05))
-    assert "alone it gains 20.0 points" in redundancy(gains, not_missed)
-    assert "(+5.0)" in redundancy(gains, not_missed)
-    assert redundancy(may_not_gain, not_missed) == ""
-    assert redundancy(gains, missed) == redundancy(gains, harms) == ""

@@ -6,6 +6,7 @@ import csv
 import io
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from engram_hydra.report.ablation_table import row_labels
 from engram_hydra.report.cells import Run
 from engram_hydra.report.comparison_section import comparison_section
 from engram_hydra.report.comparisons import Comparison, comparisons
-from engram_hydra.report.document import to_text
+from engram_hydra.report.document import Detail, Grid, to_text
 from engram_hydra.report.estimates import Estimate
 from engram_hydra.report.estimator import Estimator
 from engram_hydra.stats import holm, mcnemar
@@ -55,25 +56,62 @@ def runs(make_run: Make) -> Callable[..., list[Run]]:
     return build
 
 
-def test_rows_meet_anchors_and_anchors_one_another_once(
+def test_methods_meet_anchors_and_ablations_their_whole(
     runs: Callable[..., list[Run]], make_run: Make, estimate: Estimate_
 ) -> None:
     more = [make_run("oracle_immune", columns={M: share(40)})]
-    more += [make_run("coral", "no_heirs", s, columns={M: share(20)}) for s in (0, 1)]
+    more += [make_run("random", seed=s, columns={M: share(1)}) for s in (0, 1)]
+    more += [
+        make_run(method, ablation, s, columns={M: share(20)})
+        for method, ablation in (
+            ("coral", "no_heirs"),
+            ("coral", "no_heirs+no_calc"),
+            ("mine", "none"),
+            ("mine", "no_part"),
+        )
+        for s in (0, 1)
+    ]
     found = compared(estimate(runs() + more))
-    assert set(found) == {
-        *((row, a) for row in ("Coral (as shipped)", "no heirs") for a in ("Tide", "Dense")),
-        *(
-            (row, "BM25, ties oldest")
-            for row in ("Coral (as shipped)", "no heirs", "Tide", "Dense")
-        ),
-        ("Tide", "Dense"),
-        ("Coral (as shipped)", "no heirs"),
+    anchors = ("Tide", "Dense", "BM25, ties oldest", "BM25, ties newest")
+    methods = {(row, anchor) for row in ("Coral (as shipped)", "mine") for anchor in anchors}
+    methods |= {("Tide", "Dense"), *((row, a) for row in anchors[:2] for a in anchors[2:])}
+    families = {
+        f"{M} on fc_sh_6k: methods against anchors": methods,
+        f"{M} on fc_sh_6k: Coral against its ablations": {("Coral (as shipped)", "no heirs")},
+        f"{M} on fc_sh_6k: mine against its ablations": {("mine", "mine, no part")},
     }
-    families = {pair: one.family for pair, one in found.items()}
-    assert families["Tide", "Dense"] == f"{M} on fc_sh_6k: rows against anchors"
-    ablations = f"{M} on fc_sh_6k: Coral against its ablations"
-    assert families["Coral (as shipped)", "no heirs"] == ablations
+    assert {one.family for one in found.values()} == set(families)
+    for family, pairs in families.items():
+        assert {pair for pair, one in found.items() if one.family == family} == pairs
+    # Two methods against three anchors and these against one another, under either tie rule.
+    sizes = {one.family_size for one in found.values() if one.family.endswith("anchors")}
+    assert sizes == {2 * 3 + 3}
+
+
+def test_nothing_but_methods_changes_the_p_of_methods(
+    runs: Callable[..., list[Run]], make_run: Make, estimate: Estimate_
+) -> None:
+    """Nor do combined parts and another method's ablations change those of one part off."""
+    one_off = [make_run("coral", "no_heirs", s, columns={M: share(27)}) for s in (0, 1)]
+    before = compared(estimate([*runs(), *one_off]))
+    more = [
+        make_run(method, ablation, 0, columns={M: share(29)}, **tags)
+        for method, ablation, tags in (
+            ("random", "none", {}),
+            ("oracle_immune", "none", {}),
+            ("coral", "no_heirs+no_calc", {}),
+            ("tide", "no_recency", {}),
+            ("coral", "none", {"audit": "true", "audit_rule": "plain"}),
+            ("coral", "none", {"variant": "index_hnsw"}),
+        )
+    ]
+    after = compared(estimate([*runs(), *one_off, *more]))
+    assert set(after) - set(before) == {("Tide", "Tide, no recency")}
+    assert {pair: after[pair] for pair in before} == before
+    more = [make_run("coral", "no_feeding", s, columns={M: share(29)}) for s in (0, 1)]
+    after = compared(estimate([*runs(), *one_off, *more]))
+    changed = {pair for pair in before if after[pair] != before[pair]}
+    assert changed == {("Coral (as shipped)", "no heirs")}
 
 
 def test_a_clear_difference(runs: Callable[..., list[Run]], estimate: Estimate_) -> None:
@@ -94,7 +132,12 @@ def test_two_deterministic_runs_meet_in_mcnemars_test(
     one = found["Tide", "Dense"]
     assert one.test == "exact McNemar"
     assert one.p == mcnemar(np.array(share(28)), np.array(share(14)))
-    family = [other for other in found.values() if other.family == one.family]
+    family = [
+        other
+        for pair, other in found.items()
+        if other.family == one.family and "BM25, ties newest" not in pair
+    ]
+    assert {other.family_size for other in family} == {len(family)} == {6}
     np.testing.assert_allclose([x.p_holm for x in family], holm([x.p for x in family]))
 
 
@@ -108,6 +151,34 @@ def test_ties_decide_where_the_other_rule_changes_the_outcome(
     assert compared(estimate(runs(oldest=14, newest=15)))[pair].outcome == "better"
     alone = [run for run in runs() if "ties_newest" not in run.run_id]
     assert "whether ties decide is not known" in compared(estimate(alone))[pair].notes[-1]
+
+
+def test_bm25_with_ties_newest_is_adjusted_in_the_place_of_ties_oldest(
+    runs: Callable[..., list[Run]], estimate: Estimate_
+) -> None:
+    oldest, newest = "BM25, ties oldest", "BM25, ties newest"
+    found = compared(estimate(runs(oldest=14, newest=40)))
+    one = found["Coral (as shipped)", newest]
+    assert (one.outcome, one.difference.value) == ("undecided (ties)", pytest.approx(-9 / 40))
+    assert "ties newest: worse; with BM25's ties oldest: better" in one.notes
+    rule = {pair: x for pair, x in found.items() if oldest not in pair}
+    np.testing.assert_allclose(
+        [x.p_holm for x in rule.values() if newest in (x.row, x.against)],
+        [
+            adjusted
+            for x, adjusted in zip(rule.values(), holm([x.p for x in rule.values()]), strict=True)
+            if newest in (x.row, x.against)
+        ],
+    )
+    without = compared(estimate([run for run in runs(oldest=14) if "newest" not in run.run_id]))
+    assert not [pair for pair in without if newest in pair]
+    # The other rule's runs change no p of this one's.
+    for pair, one in without.items():
+        assert found[pair].p_holm == one.p_holm
+    alone = compared(estimate([r for r in runs() if r.run_id != "bm25.none.deterministic"]))
+    assert not [pair for pair in alone if oldest in pair]
+    note = alone["Coral (as shipped)", newest].notes[-1]
+    assert note == "BM25 with ties oldest was not run: whether ties decide is not known"
 
 
 def test_too_small_to_be_shown(runs: Callable[..., list[Run]], estimate: Estimate_) -> None:
@@ -171,7 +242,7 @@ def test_a_tie_rule_that_only_unmakes_an_identity_decides_nothing(
 ) -> None:
     pair = [make_run("dense", columns={M: [1, 0]}), make_run("bm25", columns={M: [1, 0]})]
     newest = make_run("bm25", columns={M: [0, 0]}, variant="bm25_ties_newest")
-    [one] = compared(estimate([*pair, newest])).values()
+    one = compared(estimate([*pair, newest]))["Dense", "BM25, ties oldest"]
     assert one.outcome == "identical"
     assert "ties oldest: identical; with BM25's ties newest: not shown" in one.notes
 
@@ -192,7 +263,6 @@ def test_what_was_not_run_is_said(runs: Callable[..., list[Run]], estimate: Esti
     for pair, why in {
         ("Coral (as shipped)", "Tide"): "Tide not run",
         ("Coral (as shipped)", "no heirs"): "no heirs not run",
-        ("random ranking", "Dense"): "random ranking not run",
     }.items():
         one = by_pair[pair]
         assert (one.difference, one.outcome, one.p, one.notes) == (
@@ -201,12 +271,14 @@ def test_what_was_not_run_is_said(runs: Callable[..., list[Run]], estimate: Esti
             None,
             (why,),
         )
-    assert ("random ranking", "Tide") not in by_pair
+    assert ("random ranking", "Dense") not in by_pair
     section = comparison_section(found)
     assert section is not None
     text = " ".join(to_text(section.blocks).split())
-    assert "rows against anchors, 3 tests" in text
-    assert "in no test here: Tide not run, no heirs not run" in text
+    assert "methods against anchors, 3 tests" in text
+    assert "in no test here: Tide not run, heirs only not run" in text
+    [folded] = [block for block in section.blocks if isinstance(block, Detail)]
+    assert "in no test here: no heirs not run" in to_text(folded.blocks)
     assert "Coral against its ablations, 0 tests" in text
 
 
@@ -219,7 +291,8 @@ def test_runs_without_a_common_seed_are_not_paired(
     assert (one.outcome, one.p) == ("n/a", None)
     section = comparison_section(found)
     assert section is not None
-    text = " ".join(to_text(section.blocks).split())
+    [folded] = [block for block in section.blocks if isinstance(block, Detail)]
+    text = " ".join(to_text(folded.blocks).split())
     assert "Coral (as shipped) - no heirs: not paired: no common seed (seeds 0-1 against 4)" in text
 
 
@@ -262,6 +335,24 @@ def test_one_run_has_nothing_to_meet(make_run: Make, estimate: Estimate_) -> Non
     assert comparison_section([]) is None
 
 
+def test_a_line_for_equal_pairs_and_no_word_of_single_seeds(
+    runs: Callable[..., list[Run]], make_run: Make, estimate: Estimate_
+) -> None:
+    """What the seeds say by themselves stands in the CSV; a metric set aside is folded whole."""
+    estimator = estimate([*runs(), *(make_run("mine", columns={M: share(n)}) for n in (14,))])
+    found = comparisons(estimator, "fc_sh_6k", row_labels(estimator), [M])
+    [dense] = [one for one in found if (one.row, one.against) == ("Coral (as shipped)", "Dense")]
+    section = comparison_section([*found, replace(dense, row="Twin")])
+    assert section is not None
+    text = to_text(section.blocks)
+    assert "Coral (as shipped); Twin - Dense" in text
+    assert "McNemar" not in text
+    assert "McNemar's p on seed" in section.to_csv({})
+    aside = comparison_section(found, {M})
+    assert aside is not None
+    assert not any(isinstance(block, Grid) for block in aside.blocks)
+
+
 def test_the_section_names_its_families(
     runs: Callable[..., list[Run]], estimate: Estimate_
 ) -> None:
@@ -270,7 +361,7 @@ def test_the_section_names_its_families(
     section = comparison_section(found)
     assert section is not None
     text = to_text(section.blocks)
-    assert f"{M} on fc_sh_6k: rows against anchors, 6 tests" in text
+    assert f"{M} on fc_sh_6k: methods against anchors, 6 tests" in text
     differences = np.repeat([0, 1, 0.5, 0], [14, 16, 2, 8])
     least = f"{100 * 2.8 * differences.std(ddof=1) / 40**0.5:.1f}"
     line = next(x for x in text.split("\n") if x.startswith("Coral (as shipped) - Dense"))
@@ -279,7 +370,7 @@ def test_the_section_names_its_families(
     rows = list(csv.DictReader(io.StringIO(section.to_csv({"k": 10}))))
     assert len(rows) == len(found)
     assert [row["p_holm"] for row in rows] == [
-        "" if one.p_holm is None else str(one.p_holm) for one in found
+        "" if one.p_holm is None else str(float(f"{one.p_holm:.6g}")) for one in found
     ]
     assert {row["seeds"] for row in rows if row["row"] == "Coral (as shipped)" and row["p"]} == {
         "0-1"

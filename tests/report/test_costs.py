@@ -17,7 +17,10 @@ LABELS = {Cell("coral"): "Coral", Cell("dense"): "Dense", Cell("tide"): "Tide"}
 
 def test_a_row_is_the_mean_over_its_seeds(make_run: Make, estimate: Estimate_) -> None:
     runs = [
-        make_run(seed=seed, also={"write_seconds": seconds, "context_tokens": 1234.0})
+        make_run(
+            seed=seed,
+            also={"write_seconds": seconds, "context_tokens": 1234.0, "peak_memory_mib": 900.0},
+        )
         for seed, seconds in enumerate((1.0, 3.0))
     ]
     runs += [make_run("dense", also={"write_seconds": 0.5, "read_ms_per_query": 0.25})]
@@ -38,6 +41,7 @@ def test_a_row_is_the_mean_over_its_seeds(make_run: Make, estimate: Estimate_) -
         "1,234",
     ]
     assert max(map(len, lines)) <= 100
+    assert "MiB" not in "\n".join(lines)  # the whole process's, with earlier runs of its sweep
 
 
 def test_no_run_says_what_it_cost(make_run: Make, estimate: Estimate_) -> None:

@@ -130,6 +130,12 @@ def test_the_wrong_side_includes_its_bound() -> None:
     assert decide.p_within(means, 0.05) == pytest.approx(3 / 6)
 
 
+def test_identical_questions_are_a_bound_of_their_own() -> None:
+    """Of 3 questions none differs with 0.95^3 where each does so with 5%."""
+    assert decide.p_identical(3, 0.05) == pytest.approx(0.857375)
+    assert decide.p_identical(58, 0.05) > 0.05 > decide.p_identical(59, 0.05)
+
+
 @given(st.lists(st.floats(-1, 1, width=16), min_size=1, max_size=30), st.floats(0.01, 0.5))
 def test_within_both_margins_is_as_hard_as_the_harder_one(
     means: list[float], margin: float

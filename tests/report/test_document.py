@@ -7,12 +7,14 @@ from hypothesis import strategies as st
 
 from engram_hydra.report.document import (
     Bullets,
+    Detail,
     Drilldown,
     Grid,
     Heading,
     Paragraph,
     Picture,
     Verdict,
+    nested,
     to_markdown,
     to_text,
 )
@@ -54,9 +56,25 @@ def test_text_fits_a_terminal(name: str, cells: list[str]) -> None:
     assert max(map(len, text.split("\n"))) <= 100
 
 
-def test_a_long_row_name_is_visibly_cut() -> None:
-    text = to_text([Grid(("row", "value"), [("m" * 200, "0.500")])])
-    assert f"{'m' * 92}…  0.500" in text
+def test_a_long_row_name_goes_on_in_the_next_line() -> None:
+    grid = Grid(("row", "value"), [("neither heirs nor calcification", "0.500"), ("b", "0.1")])
+    assert to_text([grid], 30) == (
+        "row                      value\n"
+        "-----------------------  -----\n"
+        "neither heirs nor        0.500\n"
+        "  calcification\n"
+        "b                          0.1\n"
+    )
+
+
+def test_a_detail_is_one_line_that_says_where_it_is() -> None:
+    detail = Detail("Every seed", [Heading("H", 2), Paragraph("Long.")], ["a/costs.csv", "b.csv"])
+    line = "Every seed: in report.html, numbers in a/costs.csv, b.csv.\n"
+    assert to_text([detail]) == line
+    assert to_markdown([detail, detail, Paragraph("x")]) == f"- {line}- {line}\nx\n"
+    [inner] = nested([detail])
+    assert isinstance(inner, Detail)
+    assert inner.blocks[0] == Heading("H", 3)
 
 
 def test_a_verdict() -> None:
@@ -73,7 +91,7 @@ def test_a_verdict() -> None:
 
 def test_a_picture_is_linked_with_its_numbers() -> None:
     picture = Picture("costs", "Cost by method.", "Dots", "<svg/>", "row\n")
-    assert to_markdown([picture]) == "![Dots](costs.svg)\n\nCost by method. ([data](costs.csv))\n"
+    assert to_markdown([picture]) == "![Dots](costs.svg) Cost by method. ([data](costs.csv))\n"
     assert to_text([picture]) == "Cost by method. (costs.svg, data in costs.csv)\n"
 
 

@@ -76,7 +76,7 @@ def test_rows_stand_in_the_order_of_the_table(make_run: Make, estimate: Estimate
         "Coral (as shipped)",
         "no heirs",
         "oracle displacement",
-        "mine, no_x",
+        "mine, no x",
     ]
     assert {e.spread.seeds for e in found.entries if e.value != "n/a"} == {"0"}
 
@@ -89,15 +89,34 @@ def test_unknown_conflicts_leave_the_counts(make_run: Make, estimate: Estimate_)
 
 
 def test_inert_is_what_is_inert_on_every_seed(make_run: Make, estimate: Estimate_) -> None:
+    """Under the names that one sets them by, those inert in every row once."""
     runs = [
-        run(make_run, "coral", "none", 0, 0.5, inert="feeding, cycles, resist"),
-        run(make_run, "coral", "none", 1, 0.5, inert="resist, feeding"),
+        run(make_run, "coral", "none", 0, 0.5, inert="feeding, cycles, cycle_every, resist"),
+        run(make_run, "coral", "none", 1, 0.5, inert="resist, feeding, cycles"),
         run(make_run, "coral", "no_heirs", 0, 0.5, inert="feeding, resist"),
-        run(make_run, "coral", "no_calc", 0, 0.5, inert=""),
+        run(make_run, "coral", "no_calc", 0, 0.5, inert="feeding, calcification, calcified_score"),
     ]
-    text = to_text(section(estimate(runs)).blocks)
-    assert "- Coral (as shipped); no heirs: feeding, resist\n" in text
-    assert "- no calcification: nothing\n" in text
+    bullets = section(estimate(runs)).blocks[-1].items
+    assert bullets == [
+        "in every row: method.feeding",
+        "Coral (as shipped); no heirs: also method.resist",
+        "no calcification: also method.calcification, method.calcified_score",
+    ]
+
+
+def test_nothing_inert_and_nothing_said_differ(make_run: Make, estimate: Estimate_) -> None:
+    runs = [
+        run(make_run, "coral", "none", 0, 0.5, inert=""),
+        run(make_run, "coral", "no_heirs", 0, 0.5, inert="heirs"),
+        run(make_run, "mine", "none", 0, 0.5),
+        run(make_run, "yours", "none", 0, 0.5, inert="my_part"),  # its own names, whatever they are
+    ]
+    assert section(estimate(runs)).blocks[-1].items == [
+        "mine: not reported",
+        "Coral (as shipped): nothing",
+        "no heirs: method.heirs",
+        "yours: my_part",
+    ]
 
 
 def test_text_fits_a_terminal(make_run: Make, estimate: Estimate_) -> None:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from engram_hydra.report.document import (
     Block,
     Bullets,
+    Detail,
     Drilldown,
     Grid,
     Heading,
@@ -48,6 +49,7 @@ def document(texts: list[str]) -> list[Block]:
             Verdict(text, text, text, text, [text]),
             Picture(text, text, text, text, text),
             Drilldown(text, [text], [text], []),
+            Detail(text, [Paragraph(text)], [text]),
         ]
     return blocks
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from engram_hydra.report.ablation_table import ablation_tables
 from engram_hydra.report.cells import Run
 from engram_hydra.report.chapter import Chapter
-from engram_hydra.report.document import to_text
+from engram_hydra.report.document import Detail, to_text
 from engram_hydra.report.estimates import Estimate
 from engram_hydra.report.estimator import Estimator
 from engram_hydra.report.overview import overview_section, standing_row
@@ -24,16 +24,20 @@ def chapter(estimate: Estimate_, runs: list[Run], dataset: str = "fc_sh_6k") -> 
 
 
 def test_every_row_stands_with_each_metric(make_run: Make, estimate: Estimate_) -> None:
-    columns = {metric: [1.0, 0.0, 0.0] for metric in METRICS}
+    columns = {metric: [1.0, 0.0, 0.0] * 10 for metric in METRICS}
     runs = [make_run("dense", columns=columns), make_run("coral", "no_calc", 0, columns=columns)]
-    runs += [make_run("coral", "no_immune", 0, columns={name: [0.0] * 3 for name in METRICS})]
+    runs += [make_run("coral", "no_immune", 0, columns={name: [0.0] * 30 for name in METRICS})]
     section = overview_section([chapter(estimate, runs)])
     assert section is not None
-    lines = to_text(section.blocks).split("\n")
+    [folded] = [block for block in section.blocks if isinstance(block, Detail)]
+    lines = to_text([*section.blocks, *folded.blocks]).split("\n")
     assert max(map(len, lines)) <= 100
     headers = [line.split()[2:] for line in lines if line.startswith("row ")]
     assert headers == [list(METRICS[:3]), ["subem"]]
-    assert [line.split() for line in lines if line.startswith("n ")] == [["n", *"333"], ["n", "3"]]
+    assert [line.split() for line in lines if line.startswith("n ")] == [
+        ["n", "30", "30", "30"],
+        ["n", "30"],
+    ]
     dense = [line.split() for line in lines if line.startswith("Dense")][1]
     assert dense[:3] == ["Dense", "det.", "0.333"]
     heirs = [line.split() for line in lines if line.startswith("heirs alone")][1]
@@ -45,8 +49,18 @@ def test_every_row_stands_with_each_metric(make_run: Make, estimate: Estimate_) 
         for e in section.entries
         if isinstance(e.value, Estimate)
     }
-    assert found["subem", "Dense"].n == 3
+    assert found["subem", "Dense"].n == 30
     assert len(found) == 4 * 4  # Dense, two ablations, heirs alone
+
+
+def test_few_questions_are_no_table_but_a_sentence(make_run: Make, estimate: Estimate_) -> None:
+    runs = [make_run("dense", columns={"recall_any_at_5": [1.0] * 10})]
+    section = overview_section([chapter(estimate, runs)])
+    assert section is not None
+    text = to_text(section.blocks)
+    assert "These are 10 questions" in text
+    assert "0.722" not in text
+    assert {entry.keys["row"] for entry in section.entries} >= {"Dense", "Tide"}  # in its CSV
 
 
 def test_nothing_measured_is_no_table(estimate: Estimate_) -> None:

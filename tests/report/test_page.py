@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from engram_hydra.report.document import (
     Block,
     Bullets,
+    Detail,
     Drilldown,
     Grid,
     Heading,
@@ -52,6 +53,7 @@ def _page_saying(text: str) -> _Tags:
         Grid([text, text], [[text, text]]),
         Verdict(text, text, text, text, [text]),
         Drilldown(text, [text], [text], [{**question, "answers": {text: answer}}]),
+        Detail(text, [Paragraph(text)], [text]),
     ]
     return _Tags(to_html(blocks, title=text))
 
@@ -74,7 +76,8 @@ def test_only_the_pages_own_script_may_run() -> None:
     assert len(own) == 1
     digest = base64.b64encode(hashlib.sha256(own[0].encode()).digest()).decode()
     assert f"script-src 'sha256-{digest}'" in page
-    assert "default-src 'none'" in page
+    for rule in ("default-src 'none'", "base-uri 'none'", "form-action 'none'"):
+        assert rule in page
 
 
 def test_the_data_of_the_questions_is_json() -> None:
@@ -94,3 +97,13 @@ def test_the_first_heading_is_the_pages() -> None:
     page = to_html([Heading("Mine", 1), Heading("Next", 2)], title="t")
     assert re.findall(r"<(h\d)[^>]*>([^<]*)", page) == [("h1", "Mine"), ("h2", "Next")]
     assert "<h1>t</h1>" in to_html([Heading("Next", 2)], title="t")
+
+
+def test_a_detail_is_folded_and_its_headings_are_in_no_contents() -> None:
+    folded = Detail("Every seed", [Heading("Inside", 3), Detail("More", [Paragraph("Deep.")])])
+    page = to_html([Heading("Mine", 1), Heading("Next", 2), folded], title="t")
+    assert '<details class="more">\n<summary>Every seed</summary>' in page
+    assert "Deep." in page
+    assert page.count("Inside") == 1
+    ids = re.findall(r' id="(part-\d+)"', page)
+    assert len(ids) == len(set(ids)) == 2

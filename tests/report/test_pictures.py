@@ -12,6 +12,7 @@ from engram_hydra.report.cells import Run
 from engram_hydra.report.comparisons import comparisons
 from engram_hydra.report.document import Picture
 from engram_hydra.report.estimator import Estimator
+from engram_hydra.report.lengths import length_section
 from engram_hydra.report.pictures import across_pictures, chapter_pictures
 from engram_hydra.report.section import Section
 
@@ -63,12 +64,64 @@ def test_pictures_of_what_was_run(make_run: Make, estimate: Estimate_) -> None:
         if (row["row"], row["against"]) == ("Coral (as shipped)", "Dense")
     )
     assert float(whole["value"]) == 50  # points
-    assert {row["against"] for row in rows(found[f"{stem}_forest"])} == {"Dense", "BM25"}
+    assert {row["against"] for row in rows(found[f"{stem}_forest"])} == {
+        "Dense",
+        "BM25, ties oldest",
+    }
     seeds = [row for row in rows(found[f"{stem}_seeds"]) if row["row"] == "no heirs"]
     assert [(row["seed"], row["value"]) for row in seeds] == [("0", "0.5"), ("1", "0.5")]
     parts = {row["part"]: float(row["effect"]) for row in rows(found[f"{stem}_attribution"])}
     assert (parts["heirs, cost"], parts["heirs, alone"]) == (25, 25)
     assert rows(found["fc_sh_6k_costs"])[0]["read_ms"] == "0.5"
+
+
+def test_lines_stand_in_panels_of_methods_and_of_ablations(
+    make_run: Make, estimate: Estimate_
+) -> None:
+    cells: list[tuple[str, str, dict[str, str]]] = [
+        ("coral", "none", {}),
+        ("coral", "no_heirs", {}),
+        ("coral", "no_heirs+no_calc", {}),
+        ("coral", "none", {"variant": "index_hnsw"}),
+        ("dense", "none", {}),
+        ("random", "none", {}),
+        ("bm25", "none", {}),
+        ("bm25", "none", {"variant": "bm25_ties_newest"}),
+    ]
+    estimators = {
+        name: estimate(
+            [make_run(m, a, 0, dataset=name, **tags) for m, a, tags in cells], dataset=name
+        )
+        for name in ("fc_sh_6k", "fc_sh_32k")
+    }
+    [picture] = across_pictures(length_section(estimators))
+    assert picture.name == f"fc_sh_{M}_lengths"
+    lines = dict.fromkeys((row["panel"], row["row"]) for row in rows(picture))
+    assert list(lines) == [
+        ("methods", "Coral (as shipped)"),
+        ("methods", "Dense"),
+        ("methods", "BM25, ties oldest"),
+        ("methods", "BM25, ties newest"),
+        ("Coral, one part off", "Coral (as shipped)"),
+        ("Coral, one part off", "no heirs"),
+    ]
+    assert [row["length"] for row in rows(picture)] == ["6k", "32k"] * 6
+
+
+def test_both_tie_rules_have_a_panel_and_ties_a_mark(make_run: Make, estimate: Estimate_) -> None:
+    def run(method: str, right: int, **tags: str) -> Run:
+        return make_run(method, columns={M: [1.0] * right + [0.0] * (20 - right)}, **tags)
+
+    runs = [run("dense", 10), run("bm25", 1), run("bm25", 20, variant="bm25_ties_newest")]
+    picture = drawn(estimate([*runs, run("tide", 10)]))[f"fc_sh_6k_{M}_forest"]
+    assert {(row["row"], row["against"]): row["outcome"] for row in rows(picture)} == {
+        ("Tide", "Dense"): "identical",
+        ("Tide", "BM25, ties oldest"): "undecided (ties)",
+        ("Tide", "BM25, ties newest"): "undecided (ties)",
+        ("Dense", "BM25, ties oldest"): "undecided (ties)",
+        ("Dense", "BM25, ties newest"): "undecided (ties)",
+    }
+    assert "depends on how BM25's ties are broken" in picture.svg.replace("&#x27;", "'")
 
 
 def test_nothing_run_is_no_picture(estimate: Estimate_) -> None:

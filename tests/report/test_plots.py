@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from engram_hydra.report import plots
+from engram_hydra.report import line_plots, plots
 from engram_hydra.report.document import Picture
 
 NAMES = (
@@ -26,8 +26,8 @@ CASES: dict[str, tuple[Callable[..., Picture], list[dict[str, Any]]]] = {
     "forest": (
         plots.forest,
         [
-            {"row": row, "against": anchor, "supported": row == "bm25", **SOME}
-            for row in NAMES
+            {"row": row, "against": anchor, "outcome": outcome, **SOME}
+            for row, outcome in zip(NAMES, ("better", "undecided (ties)", "not shown"), strict=True)
             for anchor in ("bm25", "tide")
         ],
     ),
@@ -36,12 +36,16 @@ CASES: dict[str, tuple[Callable[..., Picture], list[dict[str, Any]]]] = {
         [{"row": row, "seed": seed, "value": 0.5} for row in NAMES for seed in range(5)],
     ),
     "curves": (
-        plots.retrieval_curves,
-        [{"row": row, "k": k, **SOME} for row in NAMES for k in (1, 5, 10)],
+        line_plots.retrieval_curves,
+        [{"panel": "all", "row": row, "k": k, **SOME} for row in NAMES for k in (1, 5, 10)],
     ),
     "by_length": (
-        plots.by_length,
-        [{"row": row, "length": length, **SOME} for row in NAMES for length in ("6K", "262K")],
+        line_plots.by_length,
+        [
+            {"panel": "all", "row": row, "length": length, **SOME}
+            for row in NAMES
+            for length in ("6K", "262K")
+        ],
     ),
     "attribution": (
         plots.attribution,
@@ -101,6 +105,56 @@ def test_what_is_missing_is_said(plot: Callable[..., Picture], rows: list[dict[s
     picture = plot(holes)
     assert _words(picture).count("no value") >= len(NAMES)
     assert "not run" in picture.csv
+
+
+def test_the_forest_marks_each_outcome_and_explains_those_there_are() -> None:
+    marks = {
+        "better": "holds after Holm's adjustment",
+        "worse": "holds after Holm's adjustment",
+        "not shown": "does not",
+        "undecided (ties)": "depends on how BM25's ties are broken",
+        "identical": "identical on every question",
+    }
+    rows = [{"row": word, "against": "bm25", "outcome": word, **SOME} for word in marks]
+    words = _words(plots.forest(rows))
+    assert all(words.count(label) == 1 for label in marks.values())
+    for row in rows:
+        shown = set(_words(plots.forest([row])))
+        assert shown & set(marks.values()) == {marks[row["outcome"]]}
+    assert [row["outcome"] for row in csv.DictReader(io.StringIO(plots.forest(rows).csv))] == [
+        *marks
+    ]
+
+
+def test_tie_rules_stand_in_the_titles_of_panels() -> None:
+    plot, rows = CASES["forest"]
+    rules = [
+        {**row, "against": f"BM25, ties {rule}"} for row in rows for rule in ("oldest", "newest")
+    ]
+    words = _words(plot(rules))
+    assert words.count("minus BM25,") == 2
+    assert {"ties oldest", "ties newest"} <= set(words)
+
+
+def test_lines_that_agree_everywhere_are_one() -> None:
+    def rows(last: float) -> list[dict[str, Any]]:
+        values = {"bm25": 0.25, "dense": 0.25, "tide": last}
+        return [
+            {"panel": "methods", "row": row, "k": k, "value": v, "low": v / 2, "high": 2 * v}
+            for row, v in values.items()
+            for k in (1, 2)
+        ]
+
+    assert "bm25 = dense = tide" in _words(line_plots.retrieval_curves(rows(0.25)))
+    words = _words(line_plots.retrieval_curves(rows(0.5)))
+    assert "bm25 = dense" in words and "tide" in words
+
+
+def test_numbers_beside_a_picture_have_six_digits() -> None:
+    value = {"value": 100 / 3, "low": -1e-5 / 3, "high": 0.1 + 0.2}
+    picture = plots.forest([{"row": "a", "against": "b", "outcome": "better", **value}])
+    [row] = csv.DictReader(io.StringIO(picture.csv))
+    assert (row["value"], row["low"], row["high"]) == ("33.3333", "-3.33333e-06", "0.3")
 
 
 def test_pictures_of_one_page_share_no_ids() -> None:

@@ -23,7 +23,7 @@ def test_csv() -> None:
     lines = list(csv.DictReader(io.StringIO(SECTION.to_csv({"dataset": "d", "k": 10}))))
     assert lines[0] == {
         **{"dataset": "d", "k": "10", "metric": "m", "row": "A x B", "value": "0.1"},
-        **{"ci_low": "-0.2", "ci_high": str(1 / 3), "n": "7", "notes": "a; b"},
+        **{"ci_low": "-0.2", "ci_high": "0.333333", "n": "7", "notes": "a; b"},
         **dict.fromkeys(("seeds", "sd", "seed_min", "seed_max"), ""),
     }
     assert (lines[1]["value"], lines[1]["ci_low"], lines[1]["seeds"]) == ("2.5", "", "0-1")

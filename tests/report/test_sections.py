@@ -93,13 +93,37 @@ def test_every_section_and_no_file_read_twice(
 def test_parts_of_ones_own_method(compose: Compose, make_run: Make, estimate: Estimate_) -> None:
     runs = [make_run("mine", columns={M: [1]}), make_run("mine", "no_pointer", columns={M: [0]})]
     cfg = options(compose, "attribution.method=mine", "attribution.parts=[pointer]")
-    found = sections(cfg, "fc_sh_6k", estimate(runs), [])["Attribution"]
+    found = sections(cfg, "fc_sh_6k", estimate(runs), [])["Attribution of mine"]
     assert isinstance(found, Section)
+    assert found.name == "attribution_mine"
     assert found.entries[0].value == Estimate(1, 1, 1, 1)
     assert (
-        sections(cfg, "fc_sh_6k", estimate(runs[:1]), [])["Attribution"]
+        sections(cfg, "fc_sh_6k", estimate(runs[:1]), [])["Attribution of mine"]
         == "mine with and without no_pointer"
     )
+
+
+def test_every_method_has_its_attribution_beside_corals(
+    compose: Compose, make_run: Make, estimate: Estimate_
+) -> None:
+    """Unasked where all combinations of its parts were run, and only there."""
+    runs = [make_run(name, ablation) for name in ("a", "b") for ablation in ("none", "no_x")]
+    runs += [make_run("b", "no_y"), make_run("coral"), make_run("coral", "no_heirs")]
+    for cfg in (
+        options(compose),
+        options(compose, "attribution.method=a", "attribution.parts=[x]"),
+    ):
+        found = sections(cfg, "fc_sh_6k", estimate(runs), [])
+        assert [title for title in found if "Attribution" in title] == [
+            "Attribution",
+            "Attribution of a",
+        ]
+        assert {s.name for s in found.values() if isinstance(s, Section)} >= {
+            "attribution",
+            "attribution_a",
+        }
+    both = sections(options(compose), "fc_sh_6k", estimate([*runs, make_run("b", "no_x+no_y")]), [])
+    assert isinstance(both["Attribution of b"], Section)
 
 
 def test_the_parts_of_coral_go_by_the_names_of_its_switches(

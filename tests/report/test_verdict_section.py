@@ -20,22 +20,26 @@ H1 = Verdict(
     "H1",
     "Coral beats Dense",
     "supported",
+    (),
     "fc_sh_6k",
     "answer_in_top_1",
     "primary",
     "Coral - Dense +3.0 [1.0,5.0] points, n = 100: low > 0.",
     ("saturated: 3 of 100 questions are left to win above Dense", "not all is well"),
     {"difference": 0.03, "ci_low": 0.01, "ci_high": 0.05, "n": 100.0, "p_holm": 0.004},
+    "no difference between Coral and Dense",
     ("a1", "b2"),
     "0-4",
+    (),
+    (),
 )
 
 
 def test_a_verdict_is_read_with_its_reason_and_remarks() -> None:
     blocks = verdict_blocks([H1], STATED)
     assert blocks[0] == Heading("Verdicts", 2)
-    assert blocks[2] == Heading("Primary: fc_sh_6k, answer_in_top_1", 3)
-    assert blocks[3] == document.Verdict("H1", f"{H1.statement}.", "supported", H1.why, H1.remarks)
+    assert blocks[3] == Heading("Primary: fc_sh_6k, answer_in_top_1", 3)
+    assert blocks[4] == document.Verdict("H1", f"{H1.statement}.", "supported", H1.why, H1.remarks)
     for text in (to_text(blocks), to_markdown(blocks)):
         for part in ("H1", "Coral beats Dense.", "low > 0.", "not all is well"):
             assert part in text
@@ -54,6 +58,33 @@ def test_a_secondary_row_without_runs_is_one_sentence(
     )
 
 
+def test_marks_stand_beside_the_word() -> None:
+    marked = replace(H1, id="H2", marks=("depends on Tide", "saturated"))
+    section = verdict_section([marked], STATED)
+    assert "H2: supported (depends on Tide, saturated). Coral" in to_text(section.blocks)
+    assert section.entries[0].value == "supported (depends on Tide, saturated)"
+
+
+def test_one_sentence_says_whether_the_statements_came_first() -> None:
+    def banner(*found: Verdict) -> str:
+        return to_text(verdict_blocks(found, STATED)[2:3]).replace("\n", " ")
+
+    h2 = replace(H1, id="H2", runs=("b2", "c3"))
+    assert banner(H1, h2).startswith("Stated before running: all 3 runs behind the verdicts carry")
+    changed = replace(h2, other_statements=("c3",))
+    said = banner(H1, changed)
+    assert "changed after 1 of the 3 runs behind the verdicts (H2): compare" in said
+    assert "Stated before running" not in said
+    every = [replace(one, other_statements=one.runs) for one in (H1, h2)]
+    assert "was changed after all 3 runs behind the verdicts: compare" in banner(*every)
+    said = banner(replace(H1, no_statements=("b2",)), replace(h2, no_statements=("b2",)))
+    assert said.startswith("1 of the 3 runs (H1, H2) do not say under which statements")
+    assert banner(replace(H1, runs=())).startswith("There are no runs yet")
+    for found in ([H1, changed], [H1, h2], []):
+        told = to_text(verdict_blocks(found, STATED))
+        assert "before any run" not in told
+
+
 def test_the_file_has_every_outcome_and_number() -> None:
     secondary = replace(H1, id="H2", outcome="not run", role="secondary", numbers={}, runs=())
     section = verdict_section([H1, secondary], STATED)
@@ -66,6 +97,7 @@ def test_the_file_has_every_outcome_and_number() -> None:
     ]
     assert (rows[1]["ci_low"], rows[1]["ci_high"], rows[1]["n"]) == ("0.01", "0.05", "100")
     assert rows[0]["notes"] == "; ".join([H1.why, *H1.remarks])
+    assert rows[2]["notes"] == "against no difference between Coral and Dense"
     assert dict(section.figures())["verdicts.h1.fc_sh_6k.answer_in_top_1.primary.p_holm"] == 0.004
 
 

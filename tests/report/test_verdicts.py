@@ -1,82 +1,19 @@
-"""Verdicts on made-up results: every outcome of every statement, and what stands beside it."""
+"""Verdicts on made-up results: every outcome of every statement."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from engram_hydra.report.cells import Run
 from engram_hydra.report.estimator import Estimator
-from engram_hydra.report.statements import IDS, load_statements
+from engram_hydra.report.statements import IDS
 from engram_hydra.report.verdicts import Verdict, verdicts
+from made_up_cells import BASE, FC, STATED, TOP_1, Make, made, right
 
-STATED = load_statements()
-FC, TOP_1 = "fc_sh_6k", "answer_in_top_1"
-Columns = Mapping[str, Sequence[float]]
-Make = Callable[..., Run]
 Decide = Callable[..., dict[str, Verdict]]
-
-
-def right(*, of: int = 100, first: int = 0, count: int) -> list[float]:
-    """Ones on ``count`` questions from the ``first`` on, zeros on the others."""
-    return [float(first <= n < first + count) for n in range(of)]
-
-
-BASE = {  # what each cell has right: Coral wins 30 over Dense, all of it by heirs, and ties Tide
-    "coral": right(count=70),
-    "no_heirs": right(count=40),
-    "no_calc": right(count=70),
-    "no_immune": right(count=40),
-    "dense": right(count=40),
-    "tide": right(count=70),
-    **{f"tide_w_{w}": right(count=70) for w in ("0.00", "0.05", "0.10", "0.40")},
-}
-
-
-def made(
-    make_run: Make,
-    columns: Columns,
-    metric: str = TOP_1,
-    seeds: Sequence[int] = range(5),
-    **tags: str,
-) -> list[Run]:
-    """The runs of the cells: Coral's under each seed, the others once."""
-    tags = {"statements_sha256": STATED.sha256, **tags}
-    runs = []
-    for name, column in columns.items():
-        given = {metric: column}
-        if name in ("dense", "tide", "bm25"):
-            runs.append(make_run(name, columns=given, **tags))
-        elif name.startswith(("tide_w", "bm25_")):
-            method = name.split("_")[0]
-            runs.append(make_run(method, columns=given, variant=name, **tags))
-        else:
-            ablation = "none" if name == "coral" else name
-            runs += [make_run("coral", ablation, s, columns=given, **tags) for s in seeds]
-    return runs
-
-
-@pytest.fixture
-def decided(make_run: Make, estimate: Callable[..., Estimator]) -> Decide:
-    """``decided(coral=…, dense=…)``: the primary verdicts where these cells replace the usual ones.
-
-    ``None`` leaves a cell out; ``more`` are further runs.
-    """
-
-    def decide(
-        *, more: Sequence[Run] = (), **changes: Sequence[float] | None
-    ) -> dict[str, Verdict]:
-        columns = {name: col for name, col in {**BASE, **changes}.items() if col is not None}
-        estimator = estimate([*made(make_run, columns), *more])
-        found = verdicts({FC: estimator}, STATED)
-        rows = [(verdict.id, verdict.dataset, verdict.metric) for verdict in found]
-        assert len({*rows}) == len(rows)
-        return {verdict.id: verdict for verdict in found if verdict.role == "primary"}
-
-    return decide
 
 
 def outcomes(found: Mapping[str, Verdict]) -> dict[str, str]:
@@ -104,11 +41,13 @@ def test_a_clear_result(decided: Decide) -> None:
     assert h1.numbers["n"] == 100
     # Four p values, of which three are the smallest that 10,000 resamples or flips can give.
     assert h1.numbers["p_holm"] == pytest.approx(4 / 10_001)
-    assert h1.why.startswith("Coral - Dense +30.0 [21.0,39.0] points, p")
-    assert "Holm p = 0.0004, n = 100: low > 0 and Holm p < .05." in h1.why
+    assert h1.why == (
+        "Coral - Dense +30.0 [21.0,39.0] points, p < 0.0001 against no difference between Coral and "
+        "Dense, after Holm p = 0.0004, n = 100: low > 0 and Holm p < .05."
+    )
     assert found["M1"].why.startswith("H1 is supported; Coral - Dense +30.0 [")
     assert found["H3a"].numbers["cost"] == found["H3a"].numbers["gain"] == pytest.approx(0.3)
-    assert not any("statements" in remark for v in found.values() for remark in v.remarks)
+    assert not any(v.other_statements or v.no_statements for v in found.values())
     assert found["H3c"].remarks[0].startswith("by construction")
 
 
@@ -171,6 +110,30 @@ def test_h3b_goes_by_the_90_percent_interval(decided: Decide) -> None:
     assert found.numbers["ci_high"] >= 0.05 > found.numbers["narrow_high"]
     assert found.outcome == "supported"
     assert "90% [" in found.why
+
+
+@pytest.mark.parametrize(
+    ("of", "outcome"),
+    [(72, "supported"), (71, "undecided")],  # Holm: 2 x 0.95^72 = 0.0498 and 2 x 0.95^71 = 0.0524
+)
+def test_few_identical_questions_support_no_absence_of_a_difference(
+    decided: Decide, of: int, outcome: str
+) -> None:
+    """Coral wins 40 over Dense, and no question differs from Tide or without calcification."""
+    whole, null = right(of=of, count=60), right(of=of, count=20)
+    columns = {name: null if name in ("dense", "no_immune") else whole for name in BASE}
+    found = decided(**{**columns, "no_heirs": null})
+    assert found["H1"].outcome == "supported"
+    for id_ in ("H2", "H3b"):
+        assert found[id_].numbers["p"] == pytest.approx(0.95**of)
+        assert found[id_].outcome == outcome
+    found = decided(
+        **{name: whole if name == "no_immune" else col for name, col in columns.items()}
+    )
+    assert found["H3c"].numbers["p"] == pytest.approx(0.95**of)
+    # One question that differs gives the bootstrap a variance of its own.
+    one = decided(**{**columns, "no_calc": right(of=of, count=59)})["H3b"]
+    assert one.numbers["p"] < 0.95**of
 
 
 def test_one_seed_missing_is_not_run_and_names_it(
@@ -238,21 +201,6 @@ def test_one_question(decided: Decide) -> None:
     assert "smallest_detectable" not in found["H1"].numbers
 
 
-def test_h2_depends_on_tide_where_its_outcome_changes_along_the_curve(decided: Decide) -> None:
-    same = decided()["H2"]
-    assert "the same along Tide's curve, w = 0, 0.05, 0.1, 0.2, 0.4" in same.remarks
-    assert "tide.none.deterministic.tide_w_0.40" in same.runs
-    found = decided(**{"tide_w_0.00": right(count=40), "tide_w_0.40": None})["H2"]
-    assert found.outcome == "supported"
-    assert "depends on Tide: refuted at w = 0; not run at w = 0.4" in found.remarks
-    # Each point of the curve has a p of its own.
-    found = decided(tide=right(count=70, first=5))["H2"]
-    assert found.outcome == "undecided"
-    points = ", ".join(f"supported at w = {w}" for w in ("0", "0.05", "0.1", "0.4"))
-    assert f"depends on Tide: {points}" in found.remarks
-    assert not any("depends on Tide" in remark for remark in decided()["H1"].remarks)
-
-
 def test_ties_of_bm25_change_nothing_for_dense(decided: Decide, make_run: Make) -> None:
     bm25 = made(make_run, {"bm25": right(count=90), "bm25_ties_newest": right(count=10)})
     assert decided(more=bm25) == decided()
@@ -311,7 +259,7 @@ def test_secondary_rows_are_adjusted_among_themselves(
     assert "secondary: Holm over the same four on this row" in rows["H1"].remarks
 
 
-def test_statements_changed_after_the_runs_are_told(
+def test_which_runs_were_made_under_other_statements(
     make_run: Make, estimate: Callable[..., Estimator]
 ) -> None:
     runs = made(make_run, BASE)
@@ -319,6 +267,6 @@ def test_statements_changed_after_the_runs_are_told(
     bare = {k: v for k, v in runs[1].tags.items() if k != "engram.statements_sha256"}
     runs[1] = replace(runs[1], tags=bare)
     found = {v.id: v for v in verdicts({FC: estimate(runs)}, STATED) if v.role == "primary"}
-    assert "the statements changed after 1 of these 6 runs" in found["H1"].remarks
-    assert "statements not recorded by 1 of these 6 runs" in found["H1"].remarks
+    assert found["H1"].other_statements == ("coral.none.0",)
+    assert found["H1"].no_statements == ("coral.none.1",)
     assert found["H1"].outcome == "supported"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import json
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -15,6 +16,8 @@ from engram_hydra.hub import hub_client, reach_hub
 WEIGHTS = "model.safetensors"
 # Without modules.json the library would quietly build another model from the same weights.
 NEEDED = (WEIGHTS, "modules.json", "config.json")
+# Of these modules only the first has weights, which are the pinned ones.
+MODULES = {"Transformer", "Pooling", "Normalize"}
 # Pickled weights can run code, so none is ever fetched.
 FETCHED = ("*.safetensors", "*.json", "*.txt")
 
@@ -22,8 +25,9 @@ FETCHED = ("*.safetensors", "*.json", "*.txt")
 def find(options: Options) -> Path:
     """The folder of the pinned model: ``path``, else ``package``, else the hub's cache or the hub.
 
-    Raises ``ModelError`` if it can't be had, is incomplete, or its ``model.safetensors`` has
-    another sha256. A place that is configured and fails is never passed over for the next one.
+    Raises ``ModelError`` if it can't be had, is incomplete, has modules besides ``MODULES``, or its
+    ``model.safetensors`` has another sha256. A place that is configured and fails is never passed over
+    for the next one.
     """
     if options.path is not None:
         folder = Path(options.path).expanduser().resolve()
@@ -38,6 +42,7 @@ def find(options: Options) -> Path:
         if not (folder / name).is_file():
             raise ModelError(f"The model folder {folder} has no {name}: {remedy}.")
     _verify(folder / WEIGHTS, options, remedy)
+    _check_modules(folder / "modules.json", remedy)
     return folder
 
 
@@ -76,6 +81,21 @@ def _downloaded(options: Options) -> Path:
             f"could not be downloaded ({reason}): connect to the network and run again, or put "
             f"its files into a folder and set embedder.path to it."
         ) from error
+
+
+def _check_modules(file: Path, remedy: str) -> None:
+    """Refuse modules with code of their own, or with weights that no hash covers, pickled ones perhaps."""
+    try:
+        types = [str(module["type"]) for module in json.loads(file.read_text("utf-8"))]
+    except (ValueError, LookupError, TypeError) as error:
+        raise ModelError(f"{file} does not list a model's modules ({error}): {remedy}.") from error
+    for name in types:
+        package, _, module = name.rpartition(".")
+        if package.partition(".")[0] != "sentence_transformers" or module not in MODULES:
+            raise ModelError(
+                f"{file} names the module {name}, and none but {', '.join(sorted(MODULES))} is loaded:"
+                " choose a model without it."
+            )
 
 
 def _verify(file: Path, options: Options, remedy: str) -> None:

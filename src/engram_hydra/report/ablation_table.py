@@ -6,9 +6,10 @@ import re
 from dataclasses import dataclass
 
 from engram_hydra.metrics.summary import HEADLINES
-from engram_hydra.report.coalitions import redundancy
 from engram_hydra.report.estimates import NOT_APPLICABLE, Cell, Estimate, Spread, fraction
 from engram_hydra.report.estimator import Estimator
+from engram_hydra.report.names import WHOLE, row_name
+from engram_hydra.report.part_role import role_note
 
 HNSW = "index_hnsw"
 TIES_NEWEST = "bm25_ties_newest"
@@ -19,6 +20,8 @@ NO_CALC = Cell("coral", "no_calc")
 NO_IMMUNE = Cell("coral", "no_immune")
 ORACLE = Cell("oracle_immune")
 HEIRS_ONLY = Cell("heirs_only")
+DENSE = Cell("dense")
+MEM0 = Cell("mem0")
 
 
 @dataclass(frozen=True)
@@ -57,34 +60,42 @@ class _Line:
 
 
 _CORAL_LINES = (
-    _Line("Coral (as shipped)", CORAL),
-    _Line("no heirs", NO_HEIRS, (CORAL, NO_HEIRS)),
-    _Line("no calcification", NO_CALC, (CORAL, NO_CALC)),
-    _Line("no immune response", NO_IMMUNE, (CORAL, NO_IMMUNE)),
+    _Line(row_name(CORAL), CORAL),
     *(
-        _Line(label, Cell("coral", ablation), (CORAL, Cell("coral", ablation)))
-        for label, ablation in (
-            ("no feeding", "no_feeding"),
-            ("no resistance", "no_resistance"),
-            ("fixed threshold", "fixed_threshold"),
-            ("no settling noise", "no_settling_noise"),
+        _Line(row_name(cell), cell, (CORAL, cell))
+        for cell in (
+            NO_HEIRS,
+            NO_CALC,
+            NO_IMMUNE,
+            *(
+                Cell("coral", ablation)
+                for ablation in (
+                    "no_feeding",
+                    "no_resistance",
+                    "fixed_threshold",
+                    "no_settling_noise",
+                )
+            ),
         )
     ),
     _Line("heirs alone", None, (NO_CALC, NO_IMMUNE), gain_of=NO_HEIRS),
     _Line("calcification alone", None, (NO_HEIRS, NO_IMMUNE), gain_of=NO_CALC),
 )
 _ANCHORS = (
-    _Line("Tide", Cell("tide")),
-    _Line("Dense", Cell("dense")),
-    _Line("BM25, ties oldest", Cell("bm25")),
-    _Line("BM25, ties newest", Cell("bm25", variant=TIES_NEWEST)),
-    _Line("random ranking", Cell("random")),
-    _Line("oracle displacement", ORACLE, (ORACLE, CORAL)),
-    _Line("heirs only", HEIRS_ONLY, (HEIRS_ONLY, CORAL)),
+    *(
+        _Line(row_name(cell), cell)
+        for cell in (
+            Cell("tide"),
+            DENSE,
+            Cell("bm25"),
+            Cell("bm25", variant=TIES_NEWEST),
+            Cell("random"),
+        )
+    ),
+    *(_Line(row_name(cell), cell, (cell, CORAL)) for cell in (ORACLE, HEIRS_ONLY)),
 )
-_OCCASIONAL = (
-    _Line("BM25, tokens split_space", Cell("bm25", variant=SPLIT_SPACE)),
-    _Line("Mem0, raw mode, no LLM", Cell("mem0")),
+_OCCASIONAL = tuple(
+    _Line(row_name(cell), cell) for cell in (Cell("bm25", variant=SPLIT_SPACE), MEM0)
 )
 
 
@@ -131,18 +142,20 @@ def _as_run(estimator: Estimator) -> list[_Line]:
 
 
 def _others(estimator: Estimator) -> list[_Line]:
-    """Rows for the cells that have no fixed one: an ablation against its own whole."""
+    """Rows for the cells that have no fixed one: each method whole, then its ablations against it."""
     placed = {line.cell for line in (*_CORAL_LINES, *_ANCHORS, *_OCCASIONAL)}
     lines = []
-    for cell in sorted(set(estimator.cells) - placed):
+    for cell in sorted(set(estimator.cells) - placed, key=_whole_first):
         if cell.variant or cell.audit:
             continue
-        if cell.ablation == "none":
-            lines.append(_Line(cell.method, cell))
-        else:
-            whole = Cell(cell.method)
-            lines.append(_Line(f"{cell.method}, {cell.ablation}", cell, (whole, cell)))
+        whole = Cell(cell.method)
+        lines.append(_Line(row_name(cell), cell, None if cell == whole else (whole, cell)))
     return lines
+
+
+def _whole_first(cell: Cell) -> tuple[bool, str, bool, Cell]:
+    """Coral's combined ablations, then one method after the other, each whole before its ablations."""
+    return cell.method != CORAL.method, cell.method, cell.ablation != WHOLE, cell
 
 
 def _on_hnsw(estimator: Estimator) -> list[_Line]:
@@ -152,12 +165,12 @@ def _on_hnsw(estimator: Estimator) -> list[_Line]:
         return []
     coral, dense = CORAL._replace(variant=HNSW), Cell("dense", variant=HNSW)
     others = [
-        _Line(f"{_method(_exact(cell))}, index hnsw", cell, (cell, _exact(cell)))
+        _Line(f"{row_name(_exact(cell))}, index hnsw", cell, (cell, _exact(cell)))
         for cell in sorted(found - {coral, dense})
     ]
     twins = [
-        _Line("Coral, index hnsw", coral, (coral, _exact(coral))),
-        _Line("Dense, index hnsw", dense, (dense, _exact(dense))),
+        _Line(row_name(coral), coral, (coral, _exact(coral))),
+        _Line(row_name(dense), dense, (dense, _exact(dense))),
     ]
     return [*twins, *others]
 
@@ -172,6 +185,8 @@ def _row(estimator: Estimator, line: _Line, metric: str) -> Row:
     notes: list[str] = []
     if line.cell:
         value, spread, notes = estimator.of(line.cell, metric)
+        if line.cell == MEM0:
+            notes += _as_dense(estimator, metric)
         if line.cell.variant == HNSW:
             notes += _index_recall(estimator, line.cell)
     if not line.contrast:
@@ -191,9 +206,20 @@ def _row(estimator: Estimator, line: _Line, metric: str) -> Row:
         )
     if line.gain_of and isinstance(contrast, Estimate):
         cost, _ = estimator.contrast({CORAL: 1, line.gain_of: -1}, metric)
-        if isinstance(cost, Estimate) and (why := redundancy(contrast, cost)):
+        if isinstance(cost, Estimate) and (why := role_note(contrast, cost)):
             notes.append(why)
     return Row(line.label, value, spread, contrast, " - ".join(_names(a, b)), tuple(notes))
+
+
+def _as_dense(estimator: Estimator, metric: str) -> list[str]:
+    """That Mem0 gave Dense's value on every question, where it did, as a note."""
+    values, _ = estimator.paired([MEM0, DENSE], metric)
+    if isinstance(values, str) or (values[0] != values[1]).any():
+        return []
+    return [
+        f"equals Dense on all {values.shape[1]} questions: without a language model to rewrite what is "
+        "stored, Mem0 is a search by the same vectors"
+    ]
 
 
 def _index_recall(estimator: Estimator, cell: Cell) -> list[str]:

@@ -21,6 +21,7 @@ from engram_hydra.report.document import Block, Bullets, Heading
 from engram_hydra.report.estimates import Cell, seed_list
 
 SHOWN_IDS = 3
+FOR_DIRTY = "No commit holds the code of a dirty tree: commit and run again, or set dirty=take."
 MENDED_BY_A_RERUN = (INCOMPLETE, DIRTY, OTHER_DATA, OTHER_METHOD)
 
 
@@ -100,9 +101,7 @@ def accounting_blocks(told: Accounting) -> list[Block]:
         f"Ignored, {reason}: {len(ids)} ({_some(ids)})" for reason, ids in told.ignored.items()
     ]
     if DIRTY in told.ignored:
-        items.append(
-            "No commit holds the code of a dirty tree: commit and run again, or set dirty=take."
-        )
+        items.append(FOR_DIRTY)
     if told.dirty:
         items.append(
             f"Taken from a dirty tree, whose code no commit holds: {len(told.dirty)}"

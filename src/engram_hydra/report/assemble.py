@@ -22,9 +22,10 @@ from engram_hydra.report.ablation_table import (
     row_labels,
 )
 from engram_hydra.report.cells import Run, select
-from engram_hydra.report.chapter import Chapter
+from engram_hydra.report.chapter import BY_ITSELF, Chapter
 from engram_hydra.report.comparison_section import comparison_section
 from engram_hydra.report.comparisons import comparisons
+from engram_hydra.report.contrasts import SUBEM
 from engram_hydra.report.estimator import Estimator
 from engram_hydra.report.expected import expected_seeds
 from engram_hydra.report.lengths import length_section
@@ -105,8 +106,9 @@ def _chapter(
     tables = ablation_tables(estimator)
     metrics = [table.metric for table in tables]
     compared = comparisons(estimator, dataset, labels, metrics)
+    aside = {SUBEM} if reader_label(cfg.reader) == BY_ITSELF else set()
     found = {
-        "Paired comparisons": comparison_section(compared) or NO_PAIR,
+        "Paired comparisons": comparison_section(compared, aside) or NO_PAIR,
         **sections(cfg, dataset, estimator, declared),
     }
     overflow = cfg.embedder.overflow

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from engram_hydra.errors import ConfigError
-from engram_hydra.report.coalitions import Coalitions, redundancy
-from engram_hydra.report.document import Block, Bullets, Grid, Heading, Paragraph
+from engram_hydra.report.coalitions import Coalitions
+from engram_hydra.report.document import Block, Bullets, Detail, Grid, Heading, Paragraph
 from engram_hydra.report.estimates import Cell, Estimate, points
 from engram_hydra.report.estimator import Estimator
+from engram_hydra.report.part_role import role_note
 from engram_hydra.report.section import Entry, Section
 
 MOST_PARTS = 8
@@ -69,9 +70,15 @@ def attribute(
 
 
 def attribution_section(
-    estimator: Estimator, metrics: Sequence[str], method: str, parts: Mapping[str, str]
+    estimator: Estimator,
+    metrics: Sequence[str],
+    method: str,
+    parts: Mapping[str, str],
+    aside: Collection[str] = (),
 ) -> Section | None:
     """``parts`` gives each part the ablation that switches it off. None if no combination was run.
+
+    What concerns the metrics ``aside`` is folded.
 
     Dense's run stands for Coral without heirs and calcification, which equals it.
 
@@ -83,6 +90,7 @@ def attribution_section(
             "different parts."
         )
     names, off = list(parts), list(parts.values())
+    name = "attribution" if method == "coral" else f"attribution_{method}"
     found = {
         frozenset(cell.ablation.split("+")) - {"none"}: cell
         for cell in estimator.cells
@@ -111,18 +119,22 @@ def attribution_section(
         ),
     ]
     if missing:
-        entry = Entry(_keys("", "", ""), "not run", notes=[f"missing: {', '.join(missing)}"])
+        notes = [f"missing: {', '.join(missing)}"]
+        entry = Entry(_keys("", "", ""), "not run", notes=notes, more={"method": method})
         blocks.append(Paragraph(f"Not run: {method} with ablation {', '.join(missing)}."))
-        return Section("attribution", blocks, [entry])
+        return Section(name, blocks, [entry])
     if note:
         blocks.append(Paragraph(note))
     entries = []
     cells = [found[coalition] for coalition in wanted]
     for metric in metrics:
         result = attribute(estimator, cells, names, metric)
-        blocks += _blocks(metric, result)
-        entries += _entries(metric, result)
-    return Section("attribution", blocks, entries)
+        shown = _blocks(metric, result)
+        if metric in aside:
+            shown = [Detail(f"Attribution of {metric}", shown[1:], [f"{name}.csv"])]
+        blocks += shown
+        entries += _entries(metric, method, result)
+    return Section(name, blocks, entries)
 
 
 def _ablation(coalition: frozenset[str], off: Sequence[str]) -> str:
@@ -139,28 +151,30 @@ def _blocks(metric: str, result: Attribution | str) -> list[Block]:
         (f"{a} x {b}", "", "", points(effect), "") for (a, b), effect in result.interactions.items()
     ]
     notes = [
-        f"{part.name}: {why}" for part in result.parts if (why := redundancy(part.alone, part.cost))
+        f"{part.name}: {why}" for part in result.parts if (why := role_note(part.alone, part.cost))
     ]
     notes += result.notes
     blocks: list[Block] = [Heading(f"{metric}, n = {result.gain.n}", 3), Grid(header, rows)]
     return [*blocks, Bullets(notes)] if notes else blocks
 
 
-def _entries(metric: str, result: Attribution | str) -> list[Entry]:
+def _entries(metric: str, method: str, result: Attribution | str) -> list[Entry]:
+    def entry(part: str, effect: str, value: Estimate | str, notes: Sequence[str] = ()) -> Entry:
+        return Entry(_keys(metric, part, effect), value, notes=notes, more={"method": method})
+
     if isinstance(result, str):
-        return [Entry(_keys(metric, "", ""), "n/a", notes=[result])]
-    entries = [Entry(_keys(metric, "whole", "gain"), result.gain, notes=result.notes)]
+        return [entry("", "", "n/a", [result])]
+    entries = [entry("whole", "gain", result.gain, result.notes)]
     for part in result.parts:
-        why = redundancy(part.alone, part.cost)
+        why = role_note(part.alone, part.cost)
         entries += [
-            Entry(_keys(metric, part.name, "cost"), part.cost),
-            Entry(_keys(metric, part.name, "alone"), part.alone, notes=[why] if why else []),
-            Entry(_keys(metric, part.name, "main effect"), part.main),
-            Entry(_keys(metric, part.name, "share"), part.share),
+            entry(part.name, "cost", part.cost),
+            entry(part.name, "alone", part.alone, [why] if why else []),
+            entry(part.name, "main effect", part.main),
+            entry(part.name, "share", part.share),
         ]
     return entries + [
-        Entry(_keys(metric, f"{a} x {b}", "interaction"), effect)
-        for (a, b), effect in result.interactions.items()
+        entry(f"{a} x {b}", "interaction", effect) for (a, b), effect in result.interactions.items()
     ]
 
 

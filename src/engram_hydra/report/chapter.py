@@ -10,9 +10,11 @@ from engram_hydra.metrics.summary import HEADLINES
 from engram_hydra.report.ablation_table import Row, Table
 from engram_hydra.report.accounting import Accounting, account, accounting_blocks
 from engram_hydra.report.cells import Selection
+from engram_hydra.report.contrasts import SUBEM
 from engram_hydra.report.document import (
     Block,
     Bullets,
+    Detail,
     Drilldown,
     Grid,
     Heading,
@@ -21,9 +23,13 @@ from engram_hydra.report.document import (
 )
 from engram_hydra.report.estimates import NOT_APPLICABLE, NOT_RUN, Cell, Estimate, fraction
 from engram_hydra.report.published import Figure
-from engram_hydra.report.section import Section
+from engram_hydra.report.section import Section, grouped
 
+FEW = 30  # questions: with fewer, no difference below 6 / 30, 20 points, could be shown
 PRINTED_TO = 0.0005  # half of the last digit of a published fraction
+BY_ITSELF = "newest"  # the reader that resolves conflicts by itself
+FOLDED = ("Cost", "Immune response", "Sensitivity")  # sections that say why, not what
+SHOWN_PICTURES = ("_forest",)
 RESOLVED = (
     "This reader answers from the newest of the facts that match best, so it resolves conflicts by "
     "itself: these figures decide nothing about a memory."
@@ -52,22 +58,84 @@ class Chapter:
 
 
 def chapter_blocks(chapter: Chapter) -> list[Block]:
-    """Settings, a table for each metric, pictures, sections, published figures, what is missing."""
-    blocks = [Heading(chapter.dataset, 1), *_settings(chapter)]
+    """Settings, a table for each metric, pictures, sections, published figures, what is missing.
+
+    Of few questions only what can be said of them; the rest is folded.
+    """
+    body: list[Block] = []
     for table in chapter.tables:
-        blocks += _table(table, chapter.reader)
-    if chapter.pictures:
-        blocks += [Heading("Pictures", 2), *chapter.pictures]
-    for section in chapter.sections.values():
-        blocks += section.blocks if isinstance(section, Section) else []
+        body += _table(table, chapter.reader)
+    body += _pictures(chapter)
+    for title, section in chapter.sections.items():
+        if isinstance(section, Section):
+            body += _section(title, section, chapter.dataset)
+    few = few_blocks(chapter, chapter.tables)
+    if few:
+        files = [f"{chapter.dataset}/*.csv"]
+        body = [*few, Detail("All that was computed of these questions", body, files)]
     if chapter.questions:
-        blocks += [Heading("Question by question", 2), chapter.questions]
+        body += [Heading("Question by question", 2), chapter.questions]
     return [
-        *blocks,
+        Heading(chapter.dataset, 1),
+        *_settings(chapter),
+        *body,
         *_published(chapter),
         *accounting_blocks(account_of(chapter)),
         *_not_run(chapter),
     ]
+
+
+def few_questions(chapter: Chapter) -> Paragraph | None:
+    """What so few questions can say, where no table has more than a few."""
+    sizes = [
+        row.value.n for t in chapter.tables for row in t.rows if isinstance(row.value, Estimate)
+    ]
+    if not sizes or max(sizes) >= FEW:
+        return None
+    n = max(sizes)
+    least = f"no difference below {600 / n:.0f} points" if n >= 6 else "no difference"
+    return Paragraph(
+        f"These are {n} questions: {least} could be shown with them, so they are a look at the data "
+        "and no evidence."
+    )
+
+
+def few_blocks(chapter: Chapter, tables: Sequence[Table]) -> list[Block]:
+    """That sentence, and each row's values in ``tables``; nothing where there are many questions."""
+    said = few_questions(chapter)
+    if said is None:
+        return []
+    rows: dict[tuple[str, ...], list[str]] = {}
+    for same in zip(*(table.rows for table in tables), strict=True):
+        if any(isinstance(row.value, Estimate) for row in same):
+            seeds = next((row.spread.seeds for row in same if row.spread.seeds), "")
+            values = (seeds, *(fraction(row.value) for row in same))
+            rows.setdefault(values, []).append(same[0].label)
+    header = ("row", "seeds", *(table.metric for table in tables))
+    return [said, Grid(header, [("; ".join(labels), *values) for values, labels in rows.items()])]
+
+
+def _section(title: str, section: Section, dataset: str) -> list[Block]:
+    """A section as it is, or folded if it says why rather than what."""
+    if title not in FOLDED:
+        return list(section.blocks)
+    heading, *inside = section.blocks
+    name = heading.text if isinstance(heading, Heading) else title
+    return [Detail(name, inside, [f"{dataset}/{section.name}.csv"])]
+
+
+def _pictures(chapter: Chapter) -> list[Block]:
+    """The forest plots, which the tables' differences are easiest read from, and the others folded."""
+    pictures = chapter.pictures
+    if not pictures:
+        return []
+    aside = (f"_{SUBEM}_forest",) if chapter.reader == BY_ITSELF else ()
+    first = [p for p in pictures if p.name.endswith(SHOWN_PICTURES) and not p.name.endswith(aside)]
+    others = [picture for picture in pictures if picture not in first]
+    blocks: list[Block] = [Heading("Pictures", 2), *first]
+    if others:
+        blocks.append(Detail(f"More pictures ({len(others)})", others))
+    return blocks
 
 
 def _settings(chapter: Chapter) -> list[Block]:
@@ -101,6 +169,10 @@ def _settings(chapter: Chapter) -> list[Block]:
 
 
 def _table(table: Table, reader: str) -> list[Block]:
+    """A table with its notes; one that a reader resolved by itself is folded.
+
+    What was not run is named at the chapter's end, and by ``not run`` in the whole table.
+    """
     header = ("row", "mean [95%]", "n", "seeds", "SD", "range", "cost or gain [95%]")
     rows = [
         (
@@ -113,22 +185,26 @@ def _table(table: Table, reader: str) -> list[Block]:
             fraction(row.contrast, "+") if row.contrast_is else "",
         )
         for row in table.rows
+        if not is_missing(row)
     ]
-    notes = [f"{row.label}: {'; '.join(row.notes)}" for row in table.rows if row.notes]
+    notes = grouped({row.label: row.notes for row in table.rows if not is_missing(row)})
     title, meaning = table.metric, HEADLINES[table.metric]
-    if table.metric == "subem":
-        by_itself = reader == "newest"
+    if table.metric == SUBEM:
+        by_itself = reader == BY_ITSELF
         title = f"subem, {'resolved by the ' if by_itself else ''}reader {reader}"
         meaning += f" {RESOLVED}" if by_itself else ""
-    blocks: list[Block] = [Heading(title, 2), Paragraph(meaning), Grid(header, rows)]
-    return [*blocks, Bullets(notes)] if notes else blocks
+    blocks: list[Block] = [Paragraph(meaning), Grid(header, rows)]
+    blocks += [Bullets(notes)] if notes else []
+    if table.metric == SUBEM and reader == BY_ITSELF:
+        return [Detail(f"{title}: decides nothing about a memory", blocks, ["report.csv"])]
+    return [Heading(title, 2), *blocks]
 
 
 def _published(chapter: Chapter) -> list[Block]:
+    """Others' figures, folded: they are beside the point of what was measured here."""
     if not chapter.figures:
         return []
     blocks: list[Block] = [
-        Heading("Published figures (indicative)", 2),
         Paragraph(
             "Others' figures under their own settings, which differ from ours; never subtracted from "
             "a measured figure nor tested against one."
@@ -149,7 +225,10 @@ def _published(chapter: Chapter) -> list[Block]:
             ),
             Bullets([*settings, table.remark]),
         ]
-    return blocks
+    same = [f"{f.name} ({f.metric})" for f in chapter.figures if _reproduced(f, chapter)]
+    title = "Published figures (indicative)"
+    title += f"; reproduced here: {', '.join(dict.fromkeys(same))}" if same else ""
+    return [Detail(title, blocks, ["report.csv"])]
 
 
 def _reproduced(figure: Figure, chapter: Chapter) -> bool:
@@ -172,21 +251,19 @@ def account_of(chapter: Chapter) -> Accounting:
 
 
 def _not_run(chapter: Chapter) -> list[Block]:
-    blocks: list[Block] = []
-    if not chapter.tables:
-        blocks.append(Paragraph("No complete run fits this selection."))
-    labels = [row.label for table in chapter.tables[:1] for row in table.rows if _missing(row)]
-    labels += [
-        f"{title}: not run ({how})"
-        for title, how in chapter.sections.items()
-        if isinstance(how, str)
-    ]
-    if labels:
-        blocks.append(Bullets(labels))
-    return [Heading("Not run", 2), *blocks] if blocks else []
+    """In one line the rows and the sections without runs, and how to get the latter."""
+    empty = [] if chapter.tables else ["No complete run fits this selection."]
+    rows = [row.label for table in chapter.tables[:1] for row in table.rows if is_missing(row)]
+    titles = [title for title, how in chapter.sections.items() if isinstance(how, str)]
+    hows = dict.fromkeys(how for how in chapter.sections.values() if isinstance(how, str))
+    said = [*empty, *([f"Not run: {'; '.join(rows + titles)}."] if rows or titles else [])]
+    if hows:
+        said.append(f"For the sections: {'; '.join(hows)}.")
+    return [Paragraph(" ".join(said))] if said else []
 
 
-def _missing(row: Row) -> bool:
+def is_missing(row: Row) -> bool:
+    """Whether the row has neither a value nor, where it is a difference, that."""
     return NOT_RUN in (row.value, row.contrast if row.value == NOT_APPLICABLE else None)
 
 

@@ -8,8 +8,6 @@ from math import factorial
 import numpy as np
 from numpy.typing import NDArray
 
-from engram_hydra.report.estimates import Estimate
-
 Values = NDArray[np.float64]
 
 
@@ -87,13 +85,3 @@ class Coalitions:
         added = sum(1 << part for part in on)
         others = [m for m in range(2**self.p) if not m & fixed]
         return self.values[[m | added for m in others]]
-
-
-def redundancy(alone: Estimate, cost: Estimate) -> str:
-    """Why a part is redundant, or an empty string: alone it gains, but the whole can do without it."""
-    if not (alone.low > 0 and cost.low <= 0 <= cost.high):
-        return ""
-    return (
-        f"redundant: alone it gains {100 * alone.value:.1f} points, while the interval of its "
-        f"cost in the whole ({100 * cost.value:+.1f}) includes 0"
-    )

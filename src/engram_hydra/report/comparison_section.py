@@ -2,48 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from engram_hydra.report.comparisons import Comparison
-from engram_hydra.report.document import Block, Bullets, Grid, Heading, Paragraph
+from engram_hydra.report.comparisons import IDENTICAL, Comparison
+from engram_hydra.report.document import Block, Bullets, Detail, Grid, Heading, Paragraph
 from engram_hydra.report.estimates import NOT_RUN, Estimate, Spread, points
-from engram_hydra.report.pair_tests import p_text
+from engram_hydra.report.families import ANCHORED
+from engram_hydra.report.pair_tests import PER_SEED, p_text
 from engram_hydra.report.section import Entry, Section, grouped
 
 
-def comparison_section(found: Sequence[Comparison]) -> Section | None:
-    """A grid for each family, and every number behind it; None where no pair could be compared."""
+def comparison_section(found: Sequence[Comparison], aside: Collection[str] = ()) -> Section | None:
+    """A grid for each family, and every number behind it; None where no pair could be compared.
+
+    Families of the metrics ``aside`` are folded.
+    """
     if not any(isinstance(one.difference, Estimate) for one in found):
         return None
     blocks: list[Block] = [
         Heading("Paired comparisons", 2),
         Paragraph(
             "Row minus the other, in points, on the same questions, with unadjusted 95% intervals. "
-            "Holm's p is adjusted within its family, which the heading names and counts. Better or "
-            "worse needs both: an interval without 0 and Holm's p below .05. Least: the smallest "
-            "difference that these questions would show at 80% power. Exploratory: the verdicts above "
-            "decide what was stated before running."
+            "Holm's p is adjusted within its family, which the heading names and counts: all methods "
+            "with all their parts against the anchors, and each method against its ablations, one part "
+            "off; with BM25's ties newest, these stand in the family in place of its ties oldest. Better "
+            "or worse needs both: an interval without 0 and Holm's p below .05; undecided (ties) is what "
+            "the two tie rules do not agree on. Least: the smallest difference that these questions would "
+            "show at 80% power. Exploratory: the verdicts above decide what was stated before running. "
+            "Random ranking, oracle, audit runs and ablations of several parts are in no family."
         ),
     ]
-    for family in dict.fromkeys(one.family for one in found):
-        blocks += _family(family, [one for one in found if one.family == family])
+    names = dict.fromkeys(one.family for one in found)
+    for family in sorted(names, key=lambda name: not name.endswith(ANCHORED)):
+        blocks += _family(family, [one for one in found if one.family == family], aside)
     return Section("comparisons", blocks, [_entry(one) for one in found])
 
 
-def _family(family: str, members: Sequence[Comparison]) -> list[Block]:
-    rows, untested = [], []
+def _family(family: str, members: Sequence[Comparison], aside: Collection[str]) -> list[Block]:
+    """A family's grid; folded where its differences stand in a table already, or decide nothing.
+
+    Pairs against the same with the same numbers stand in one line. What each seed says by itself
+    stands in the CSV only.
+    """
+    untested: list[Comparison] = []
+    lines: dict[tuple[str, ...], list[str]] = {}
     for one in members:
         if isinstance(one.difference, str) or one.p is None or one.p_holm is None:
             untested.append(one)
             continue
         numbers = (p_text(one.p), p_text(one.p_holm), one.outcome, _size(one.detectable))
-        rows.append((_pair(one), points(one.difference), *numbers))
-    tests = "1 test" if len(rows) == 1 else f"{len(rows)} tests"
-    blocks: list[Block] = [Heading(f"{family}, {tests}", 3)]
-    if rows:
+        lines.setdefault((one.against, points(one.difference), *numbers), []).append(one.row)
+    size = members[0].family_size
+    tests = "1 test" if size == 1 else f"{size} tests"
+    title = f"{family}, {tests}"
+    blocks: list[Block] = []
+    if lines:
         header = ("row - other", "points [95%]", "p", "Holm p", "outcome", "least")
+        rows = [(f"{'; '.join(of)} - {other}", *rest) for (other, *rest), of in lines.items()]
         blocks.append(Grid(header, rows))
-    notes = grouped({_pair(one): one.notes for one in members if one not in untested})
+    notes = grouped({_pair(one): _told(one) for one in members if one not in untested})
     absent = [note for one in untested if one.outcome == NOT_RUN for note in one.notes]
     if absent:
         notes.append(f"in no test here: {', '.join(dict.fromkeys(absent))}")
@@ -54,7 +71,16 @@ def _family(family: str, members: Sequence[Comparison]) -> list[Block]:
             if one.outcome != NOT_RUN
         }
     )
-    return [*blocks, Bullets(notes)] if notes else blocks
+    blocks += [Bullets(notes)] if notes else []
+    if not family.endswith(ANCHORED) or members[0].metric in aside:
+        return [Detail(title, blocks, ["comparisons.csv"])]
+    return [Heading(title, 3), *blocks]
+
+
+def _told(one: Comparison) -> list[str]:
+    """Its notes, without those on single seeds and what the outcome says already."""
+    said = (PER_SEED, "identical on") if one.outcome == IDENTICAL else (PER_SEED,)
+    return [note for note in one.notes if not note.startswith(said)]
 
 
 def _entry(one: Comparison) -> Entry:
@@ -64,6 +90,7 @@ def _entry(one: Comparison) -> Entry:
         Spread(one.seeds),
         one.notes,
         {
+            "family_size": one.family_size,
             "test": one.test,
             "p": one.p,
             "p_holm": one.p_holm,

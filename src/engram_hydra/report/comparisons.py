@@ -1,38 +1,42 @@
-"""Paired comparisons in families: rows against anchors, and Coral against its ablations."""
+"""Paired comparisons in their families, with what ties decide among those with BM25."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from engram_hydra.report.ablation_table import CORAL, ORACLE, TIES_NEWEST
 from engram_hydra.report.estimates import Cell, Estimate
 from engram_hydra.report.estimator import Estimator
+from engram_hydra.report.families import families, ties_newest
 from engram_hydra.report.pair_tests import Pair, Test, Untested, pair_tests
 from engram_hydra.stats import holm, identical_bound, is_saturated, smallest_detectable
 
 ALPHA = 0.05
-BM25, DENSE, TIDE = Cell("bm25"), Cell("dense"), Cell("tide")
-ANCHORS = (TIDE, DENSE, BM25)
 BETTER, WORSE, IDENTICAL = "better", "worse", "identical"
-ANCHORED, ABLATED = "rows against anchors", "Coral against its ablations"
 NOT_SHOWN, TIES_DECIDE = "not shown", "undecided (ties)"
+
+Outcomes = dict[Pair, tuple[str, float]]  # of each tested pair: its outcome, and Holm's p
 
 
 @dataclass(frozen=True)
 class Comparison:
     """``row`` minus ``against``, paired by question; fractions.
 
-    ``p`` is two-sided, ``p_holm`` adjusted within ``family``. ``outcome`` is ``better`` or ``worse``
-    where the interval excludes 0 and ``p_holm`` is below .05, ``identical`` where no question differs,
-    ``undecided (ties)`` where BM25's other tie rule would make, undo or turn a better or worse, else
-    ``not shown``. ``detectable`` is the difference that would be shown at 80% power.
+    ``p`` is two-sided, ``p_holm`` adjusted within ``family``, which has ``family_size`` tests.
+    ``outcome`` is ``better`` or ``worse`` where the interval excludes 0 and ``p_holm`` is below .05,
+    ``identical`` where no question differs, ``undecided (ties)`` where BM25's other tie rule would
+    make, undo or turn a better or worse, else ``not shown``. ``detectable`` is the difference that
+    would be shown at 80% power.
+
+    A pair with BM25's ties newest is adjusted in the family as it is with all of them in place of
+    BM25's ties oldest: it makes no family larger.
 
     A pair that can't be compared has ``not run`` or ``n/a`` for its difference and its outcome, no p,
     and does not count in its family; its notes say why.
     """
 
     family: str
+    family_size: int
     metric: str
     row: str
     against: str
@@ -50,64 +54,54 @@ class Comparison:
 def comparisons(
     estimator: Estimator, dataset: str, labels: Mapping[Cell, str], metrics: Sequence[str]
 ) -> list[Comparison]:
-    """Both exploratory families of each metric, Holm within each.
+    """The exploratory families of each metric, Holm within each; ``labels`` names the rows.
 
-    ``labels`` names the rows; oracle, audit runs and variants are in no family, and anchors meet one
-    another once. A pair of which neither side was run is absent. Raises DataError where two runs saw
-    different questions or hold a bad number.
+    Where BM25 was run with its ties newest, every pair with BM25 is followed by the one with these.
+    Raises DataError where two runs saw different questions or hold a bad number.
     """
-    rows = [cell for cell in labels if not (cell.variant or cell.audit or cell == ORACLE)]
-    anchored = [
-        (row, anchor)
-        for row in rows
-        for anchor in ANCHORS
-        if row not in ANCHORS or ANCHORS.index(row) < ANCHORS.index(anchor)
-    ]
-    ablated = [(CORAL, row) for row in rows if row.method == CORAL.method and row != CORAL]
-    families = {
-        words: [pair for pair in pairs if any(cell in estimator.cells for cell in pair)]
-        for words, pairs in ((ANCHORED, anchored), (ABLATED, ablated))
-    }
-    every = [pair for pairs in families.values() for pair in pairs]
+    by_words = families(estimator.cells, labels)
+    pairs = [pair for of_family in by_words.values() for pair in of_family]
     found = []
     for metric in metrics:
-        tests = pair_tests(estimator, metric, dict.fromkeys([*every, *map(_newest, every)]))
-        for words, pairs in families.items():
-            oldest = _outcomes(tests, pairs)
-            newest = _outcomes(tests, map(_newest, pairs))
-            for a, b in pairs:
-                names = (
-                    f"{metric} on {dataset}: {words}",
-                    metric,
-                    _name(labels, a),
-                    _name(labels, b),
-                )
-                test = tests[a, b]
-                if isinstance(test, Untested):
-                    absent = [c for c in (a, b) if c not in estimator.cells]
-                    notes = (*test.notes, *(f"{_name(labels, c)} not run" for c in absent))
-                    one = Comparison(*names, test.word, test.word, notes=notes)
+        tests = pair_tests(estimator, metric, dict.fromkeys([*pairs, *map(ties_newest, pairs)]))
+        for words, of_family in by_words.items():
+            family = f"{metric} on {dataset}: {words}"
+            oldest = _outcomes(tests, of_family)
+            newest = _outcomes(tests, map(ties_newest, of_family))
+            for pair in of_family:
+                other = ties_newest(pair)
+                beside = None if other == pair else _word(newest, other)
+                names = (family, len(oldest), metric, *_names(labels, pair))
+                if isinstance(test := tests[pair], Untested):
+                    notes = (*test.notes, *_absent(estimator.cells, labels, pair))
+                    found.append(Comparison(*names, test.word, test.word, notes=notes))
                 else:
-                    other = newest.get(_newest((a, b)), ("", 1.0))[0] if BM25 in (a, b) else None
-                    one = _compared(names, test, *oldest[a, b], other)
-                found.append(one)
+                    found.append(_compared(names, test, oldest[pair], "oldest", beside))
+                turned = tests[other]
+                if other != pair and isinstance(turned, Test):
+                    names = (family, len(newest), metric, *_names(labels, other))
+                    beside = _word(oldest, pair)
+                    found.append(_compared(names, turned, newest[other], "newest", beside))
     return found
 
 
-def _newest(pair: Pair) -> Pair:
-    """The pair with BM25's other tie rule in BM25's place."""
-    a, b = (cell._replace(variant=TIES_NEWEST) if cell == BM25 else cell for cell in pair)
+def _names(labels: Mapping[Cell, str], pair: Pair) -> tuple[str, str]:
+    a, b = (labels.get(cell, cell.method) for cell in pair)
     return a, b
 
 
-def _name(labels: Mapping[Cell, str], cell: Cell) -> str:
-    return labels.get(cell, cell.method)
+def _absent(ran: Collection[Cell], labels: Mapping[Cell, str], pair: Pair) -> list[str]:
+    names = zip(pair, _names(labels, pair), strict=True)
+    return [f"{name} not run" for cell, name in names if cell not in ran]
 
 
-def _outcomes(
-    tests: Mapping[Pair, Test | Untested], family: Iterable[Pair]
-) -> dict[Pair, tuple[str, float]]:
-    """Outcome and Holm's p of each pair of the family that has a test."""
+def _word(outcomes: Outcomes, pair: Pair) -> str:
+    """The pair's outcome, empty if it has no test."""
+    return outcomes[pair][0] if pair in outcomes else ""
+
+
+def _outcomes(tests: Mapping[Pair, Test | Untested], family: Iterable[Pair]) -> Outcomes:
+    """Those of the family's pairs that have a test."""
     members = {pair: test for pair in family if isinstance(test := tests[pair], Test)}
     adjusted = holm([test.p for test in members.values()])
     return {
@@ -125,10 +119,15 @@ def _outcome(test: Test, p_holm: float) -> str:
 
 
 def _compared(
-    names: tuple[str, str, str, str], test: Test, outcome: str, p_holm: float, newest: str | None
+    names: tuple[str, int, str, str, str],
+    test: Test,
+    decided: tuple[str, float],
+    ties: str,
+    beside: str | None,
 ) -> Comparison:
-    """``newest`` is the outcome under BM25's other tie rule, empty if not run, None without BM25."""
-    family, metric, row, against = names
+    """``beside`` is the outcome under BM25's other tie rule, empty if not run, None without BM25."""
+    family, size, metric, row, against = names
+    outcome, p_holm = decided
     n = test.difference.n
     notes = list(test.notes)
     if outcome == IDENTICAL:
@@ -136,14 +135,16 @@ def _compared(
         notes.append(f"identical on {n} questions; true rate of difference below {bound:.3f}")
     if saturated := is_saturated(test.values[1]):
         notes.append("saturated: fewer than six questions are left to win")
-    if newest == "":
-        notes.append("BM25 with ties newest was not run: whether ties decide is not known")
-    elif newest is not None and newest != outcome:
-        notes.append(f"ties oldest: {outcome}; with BM25's ties newest: {newest}")
-        if {outcome, newest} & {BETTER, WORSE}:
+    other = "newest" if ties == "oldest" else "oldest"
+    if beside == "":
+        notes.append(f"BM25 with ties {other} was not run: whether ties decide is not known")
+    elif beside is not None and beside != outcome:
+        notes.append(f"ties {ties}: {outcome}; with BM25's ties {other}: {beside}")
+        if {outcome, beside} & {BETTER, WORSE}:
             outcome = TIES_DECIDE
     return Comparison(
         family,
+        size,
         metric,
         row,
         against,

@@ -14,7 +14,6 @@ COSTS = {
     "write_seconds": ("write s", "{:.3f}"),
     "read_ms_per_query": ("read ms a query", "{:.3f}"),
     "context_tokens": ("context tokens", "{:,.0f}"),
-    "peak_memory_mib": ("peak MiB", "{:,.0f}"),
     "truncated_fraction": ("truncated", "{:.3f}"),
 }
 

@@ -88,5 +88,15 @@ def p_within(means: NDArray[np.float64], margin: float) -> float:
     return share_p(int(beyond), means.size)
 
 
+def p_identical(n: int, margin: float) -> float:
+    """How likely ``n`` questions are all equal where the true rate of difference is the margin.
+
+    A mean difference of the margin needs at least that rate, since no question differs by more than 1.
+    Where no difference was seen the bootstrap has no variance, so its p can't be smaller than this.
+    Source: the binomial probability of 0 of n.
+    """
+    return float((1 - margin) ** n)
+
+
 def _within(interval: Interval, margin: float) -> bool:
     return -margin < interval[0] and interval[1] < margin

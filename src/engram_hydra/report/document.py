@@ -5,10 +5,13 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
+from itertools import groupby, zip_longest
 from typing import Any
 
-WIDTH = 100  # columns of a terminal
+from engram_hydra.report.markdown_text import escaped, visible
+
+WIDTH = 100  # columns of a text, unless said otherwise
+NARROWEST = 16  # columns that the names of rows keep
 
 
 @dataclass(frozen=True)
@@ -83,86 +86,125 @@ class Drilldown:
         )
 
 
-Block = Heading | Paragraph | Bullets | Grid | Verdict | Picture | Drilldown
+@dataclass(frozen=True)
+class Detail:
+    """What few readers want: folded under ``title`` on the page, elsewhere one line.
+
+    ``files`` are the files beside the report that hold its numbers.
+    """
+
+    title: str
+    blocks: Sequence[Block]
+    files: Sequence[str] = ()
+
+    def summary(self) -> str:
+        """Where it is, for documents that can't fold."""
+        files = f", numbers in {', '.join(self.files)}" if self.files else ""
+        return f"{self.title}: in report.html{files}."
+
+
+Block = Heading | Paragraph | Bullets | Grid | Verdict | Picture | Drilldown | Detail
 
 
 def to_markdown(blocks: Iterable[Block]) -> str:
-    """The document as GitHub-flavoured Markdown, with its pipe tables aligned."""
-    return "\n\n".join(map(_markdown, blocks)) + "\n"
+    """The document as GitHub-flavoured Markdown, with its pipe tables aligned; all text is
+    escaped.
+
+    What pages fold stands as a list of where it is, those that follow each other in one.
+    """
+    parts = []
+    for folded, group in groupby(blocks, lambda block: isinstance(block, Detail)):
+        of_group = map(_markdown, group)
+        parts.append(
+            "\n".join(f"- {line}" for line in of_group) if folded else "\n\n".join(of_group)
+        )
+    return "\n\n".join(parts) + "\n"
 
 
-def to_text(blocks: Iterable[Block]) -> str:
-    """The document for a terminal, at most 100 columns wide; a long row name is cut short."""
-    return "\n\n".join(map(_text, blocks)) + "\n"
+def to_text(blocks: Iterable[Block], width: int = WIDTH) -> str:
+    """The document as plain text of so many columns, if its tables' numbers leave room for names."""
+    return visible("\n\n".join(_text(block, width) for block in blocks) + "\n")
 
 
 def nested(blocks: Iterable[Block]) -> list[Block]:
     """The same blocks as a part of a greater document: their headings one level down."""
-    return [replace(b, level=b.level + 1) if isinstance(b, Heading) else b for b in blocks]
+    return [_nested(block) for block in blocks]
+
+
+def _nested(block: Block) -> Block:
+    match block:
+        case Heading(_, level):
+            return replace(block, level=level + 1)
+        case Detail(_, blocks):
+            return replace(block, blocks=nested(blocks))
+    return block
 
 
 def _markdown(block: Block) -> str:
     match block:
         case Heading(text, level):
-            return f"{'#' * level} {text}"
+            return f"{'#' * level} {escaped(text)}"
         case Paragraph(text):
-            return text
+            return escaped(text)
         case Bullets(items):
-            return "\n".join(f"- {item}" for item in items)
+            return "\n".join(f"- {escaped(item)}" for item in items)
         case Grid(header, rows):
-            cells = [[cell.replace("|", "\\|") for cell in row] for row in (header, *rows)]
+            cells = [[escaped(c).replace("|", "\\|") for c in row] for row in (header, *rows)]
             widths = [max(3, *map(len, column)) for column in zip_longest(*cells, fillvalue="")]
             rule = [f"{'-' * (width - 1)}{':' if n else '-'}" for n, width in enumerate(widths)]
             lines = [_aligned(row, widths) for row in cells]
             return "\n".join(f"| {' | '.join(row)} |" for row in (lines[0], rule, *lines[1:]))
         case Verdict(id, statement, outcome, why, remarks):
-            lead = f"**{id}: {outcome}.** {statement} {why}"
-            return "\n".join([lead, *([""] if remarks else []), *(f"- {text}" for text in remarks)])
+            lead = f"**{escaped(id)}: {escaped(outcome)}.** {escaped(statement)} {escaped(why)}"
+            bullets = [f"- {escaped(text)}" for text in remarks]
+            return "\n".join([lead, *([""] if bullets else []), *bullets])
         case Picture(name, caption, alt):
-            return f"![{alt}]({name}.svg)\n\n{caption} ([data]({name}.csv))"
-        case Drilldown():
-            return block.summary()
+            shown = escaped(alt.replace("[", "(").replace("]", ")"))  # brackets would end it
+            return f"![{shown}]({name}.svg) {escaped(caption)} ([data]({name}.csv))"
+        case Drilldown() | Detail():
+            return escaped(block.summary())
 
 
-def _text(block: Block) -> str:
+def _text(block: Block, width: int) -> str:
     match block:
         case Heading(text, level):
-            return f"{text}\n{'=-~.'[level - 1] * min(len(text), WIDTH)}"
+            return f"{text}\n{'=-~.'[level - 1] * min(len(text), width)}"
         case Paragraph(text):
-            return textwrap.fill(text, WIDTH)
+            return textwrap.fill(text, width)
         case Bullets(items):
             return "\n".join(
-                textwrap.fill(f"- {item}", WIDTH, subsequent_indent="  ") for item in items
+                textwrap.fill(f"- {item}", width, subsequent_indent="  ") for item in items
             )
-        case Grid(header, rows):
-            widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-            widths[0] = max(8, min(widths[0], WIDTH - sum(widths[1:]) - 2 * (len(widths) - 1)))
-            lines = [
-                _aligned((_cut(first, widths[0]), *others), widths)
-                for first, *others in (header, *rows)
-            ]
-            lines.insert(1, ["-" * width for width in widths])
-            return "\n".join("  ".join(line).rstrip() for line in lines)
+        case Grid():
+            return _text_grid(block, width)
         case Verdict(id, statement, outcome, why, remarks):
             return "\n".join(
                 [
-                    textwrap.fill(f"{id}: {outcome}. {statement}", WIDTH, subsequent_indent="  "),
+                    textwrap.fill(f"{id}: {outcome}. {statement}", width, subsequent_indent="  "),
                     *(
-                        textwrap.fill(line, WIDTH, initial_indent="  ", subsequent_indent="  ")
+                        textwrap.fill(line, width, initial_indent="  ", subsequent_indent="  ")
                         for line in (why, *remarks)
                     ),
                 ]
             )
         case Picture(name, caption):
-            return textwrap.fill(f"{caption} ({name}.svg, data in {name}.csv)", WIDTH)
-        case Drilldown():
-            return textwrap.fill(block.summary(), WIDTH)
+            return textwrap.fill(f"{caption} ({name}.svg, data in {name}.csv)", width)
+        case Drilldown() | Detail():
+            return textwrap.fill(block.summary(), width)
+
+
+def _text_grid(grid: Grid, width: int) -> str:
+    """Columns set side by side; a name that finds no room goes on in the next line."""
+    widths = [max(map(len, column)) for column in zip(grid.header, *grid.rows, strict=True)]
+    room = width - sum(widths[1:]) - 2 * (len(widths) - 1)
+    widths[0] = min(widths[0], max(NARROWEST, room))
+    lines = [_aligned(grid.header, widths), ["-" * column for column in widths]]
+    for first, *others in grid.rows:
+        name, *rest = textwrap.wrap(first, widths[0], subsequent_indent="  ") or [""]
+        lines += [_aligned((name, *others), widths), *([more] for more in rest)]
+    return "\n".join("  ".join(line).rstrip() for line in lines)
 
 
 def _aligned(row: Sequence[str], widths: Sequence[int]) -> list[str]:
     first, *others = row
     return [first.ljust(widths[0]), *map(str.rjust, others, widths[1:])]
-
-
-def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else f"{text[: width - 1]}…"

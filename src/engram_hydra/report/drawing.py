@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import math
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -17,14 +16,25 @@ if TYPE_CHECKING:
 # Okabe and Ito's, safe for the colour-blind; these three stand out on white and on black.
 BLUE, VERMILION, GREEN = "#0072B2", "#D55E00", "#009E73"
 INK = "#010203"  # stands for the colour of the text around the picture
+SERIES = (  # colour and marker of lines; their yellow is lost on white
+    (BLUE, "o"),
+    (VERMILION, "s"),
+    (GREEN, "^"),
+    ("#CC79A7", "D"),
+    ("#E69F00", "v"),
+    ("#56B4E9", "P"),
+    (INK, "X"),
+)
 FAINT = 0.16  # opacity of guides
 WIDTH = 7.5  # inches: 720 px
 LABELS = 2.35  # inches for the names of rows
 LANE, HEAD, FOOT = 0.33, 0.5, 0.55  # inches: a row, and what is above and below all rows
 SIZE = 9  # points
 LETTERS = 33  # of a name in one line
+TITLE_LINE, LEGEND_LINE, LEGEND_LETTERS = 0.16, 0.2, 80  # inches of a line more; letters of one
 
 Rows = Sequence[Mapping[str, Any]]
+LegendEntry = tuple[str, str, str, bool]  # colour, marker, label, and whether the marker is full
 
 
 def to_svg(name: str, height: float, draw: Callable[[Figure], None]) -> str:
@@ -66,15 +76,6 @@ def to_svg(name: str, height: float, draw: Callable[[Figure], None]) -> str:
     return re.sub(r' id="([^"]+)"', lambda id: id[0] if id[1] in used else "", svg)
 
 
-def to_csv(fields: Sequence[str], rows: Rows) -> str:
-    """These fields of the rows, in full precision."""
-    out = io.StringIO()
-    writer = csv.DictWriter(out, fields, extrasaction="ignore", restval="", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return out.getvalue()
-
-
 def number(value: object) -> float:
     """A drawable number; NaN for what is none, such as a word that stands in a number's place."""
     return float(value) if isinstance(value, (int, float)) else math.nan
@@ -85,16 +86,27 @@ def distinct(rows: Rows, field: str) -> list[Any]:
     return list(dict.fromkeys(row[field] for row in rows))
 
 
-def lanes_height(names: Sequence[str]) -> float:
+def lanes_height(names: Sequence[str], head: float = HEAD) -> float:
     """Inches for a sheet with a lane for each name."""
-    return HEAD + LANE * len(names) + FOOT
+    return head + LANE * len(names) + FOOT
+
+
+def head_of(titles: Sequence[str], legend: Sequence[LegendEntry]) -> float:
+    """Inches above the lanes, for titles and a legend that may need more than a line."""
+    lines = max(title.count("\n") for title in titles)
+    return HEAD + TITLE_LINE * lines + LEGEND_LINE * (_legend_lines(legend) - 1)
 
 
 def lanes(
-    figure: Figure, names: Sequence[str], titles: Sequence[str], *, shared: bool = True
+    figure: Figure,
+    names: Sequence[str],
+    titles: Sequence[str],
+    *,
+    shared: bool = True,
+    head: float = HEAD,
 ) -> list[Axes]:
     """Panels side by side under their titles, with a lane for each name; the names stand left."""
-    height = lanes_height(names)
+    height = lanes_height(names, head)
     gap = 0.2
     each = (WIDTH - LABELS - 0.1 - gap * (len(titles) - 1)) / len(titles)
     panels: list[Axes] = []
@@ -108,7 +120,7 @@ def lanes(
         for lane in range(len(names)):
             axes.axhline(lane, color=INK, alpha=FAINT, linewidth=0.6)
         axes.set_title(title, size=SIZE, weight="bold", loc="left")
-        axes.locator_params(axis="x", nbins=5 if len(titles) < 3 else 4)
+        axes.locator_params(axis="x", nbins=6 - max(1, len(titles) - 1))
         panels.append(axes)
     for lane, name in enumerate(names):
         at = (FOOT + LANE * (len(names) - lane - 0.5)) / height
@@ -142,8 +154,8 @@ def no_value(axes: Axes, lane: float) -> None:
     axes.text(0.02, lane, "no value", va="bottom", size=SIZE - 1.5, transform=where)
 
 
-def legend(figure: Figure, entries: Iterable[tuple[str, str, str, bool]]) -> None:
-    """What the markers mean, in a line at the top: colour, marker, label, and whether it is full."""
+def legend(figure: Figure, entries: Sequence[LegendEntry]) -> None:
+    """What the markers mean, at the top: colour, marker, label, and whether it is full."""
     from matplotlib.lines import Line2D
 
     handles = [
@@ -154,10 +166,15 @@ def legend(figure: Figure, entries: Iterable[tuple[str, str, str, bool]]) -> Non
     figure.legend(
         handles=handles,
         loc="upper left",
-        bbox_to_anchor=(0, 1),
-        ncols=len(handles),
+        bbox_to_anchor=(0, 1 - 0.03 / figure.get_figheight()),  # else its letters' tops are cut
+        ncols=-(-len(handles) // _legend_lines(entries)),
         frameon=False,
         borderaxespad=0,
         borderpad=0,
         handlelength=2.2,
     )
+
+
+def _legend_lines(entries: Sequence[LegendEntry]) -> int:
+    letters = sum(6 + len(label) for _, _, label, _ in entries)
+    return 2 if letters > LEGEND_LETTERS else 1

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engram_hydra.report.cells import DETERMINISTIC
-from engram_hydra.stats import bootstrap_mean
+from engram_hydra.stats import bootstrap_mean, wilson
 
 NOT_RUN = "not run"
 NOT_APPLICABLE = "n/a"
@@ -40,6 +40,18 @@ class Estimate:
     def of(cls, values: NDArray[np.float64]) -> Estimate:
         """The mean of one value per question, with its bootstrap interval over the questions."""
         low, high = bootstrap_mean(values, seed=BOOTSTRAP_SEED)
+        return cls(fmean(values), low, high, values.size)
+
+    @classmethod
+    def of_share(cls, values: NDArray[np.float64]) -> Estimate:
+        """The mean of one value from 0 to 1 per question, as all tables and curves give it.
+
+        With Wilson's interval where every question has 0 or 1: one run, or seeds that all agree. A
+        mean over seeds that differ is not binomial, so it has the bootstrap's.
+        """
+        if not np.isin(values, (0, 1)).all():
+            return cls.of(values)
+        low, high = wilson(int(values.sum()), values.size)
         return cls(fmean(values), low, high, values.size)
 
 

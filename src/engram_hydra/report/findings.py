@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import cached_property
 
 from engram_hydra.report import decisions as decide
 from engram_hydra.report.ablation_table import CORAL, NO_CALC, NO_HEIRS, NO_IMMUNE
@@ -88,6 +89,7 @@ class Findings:
             return decide.h3a(low, high, self.p_holm["H3a"], alpha)
         return decide.h3b(low, narrow, self.p_holm.get(id_, self.p[id_]), margin, alpha)
 
+    @cached_property
     def along_tide(self) -> dict[float, str]:
         """H2's outcome at each w of Tide's curve; ``not run`` where its variant was not."""
         outcomes = {}
@@ -133,24 +135,25 @@ class Findings:
         }
         if math.isfinite(contrast.smallest):
             numbers["smallest_detectable"] = contrast.smallest
-        tested = {"M1": "H1"}.get(id_, id_)
-        if tested in self.p and id_ != "M2":
-            numbers["p"] = self.p[tested]
-        if tested in self.p_holm:
-            numbers["p_holm"] = self.p_holm[tested]
+        if id_ not in ("M1", "M2"):  # they are decided by H1 and intervals
+            numbers["p"] = self.p[id_]
+        if id_ in self.p_holm:
+            numbers["p_holm"] = self.p_holm[id_]
         if id_ == "H3a":
             numbers["gain"] = gain = self.contrasts["H1"].estimate.value
             numbers["cost"] = contrast.estimate.value + gain / 2
         return numbers
 
     def _p(self, id_: str, contrast: Contrast) -> float:
+        margin = self._margin
+        least = decide.p_identical(contrast.estimate.n, margin) if contrast.identical else 0.0
         match id_:
             case "H2":
-                return decide.p_not_above(contrast.means, self._margin)
+                return max(decide.p_not_above(contrast.means, margin), least)
             case "H3a":
                 return decide.p_above_zero(contrast.means)
             case "H3b" | "H3c":
-                return decide.p_within(contrast.means, self._margin)
+                return max(decide.p_within(contrast.means, margin), least)
         return contrast.p
 
     def _holm(self, p: Mapping[str, float]) -> dict[str, float]:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from statistics import fmean
 
+from engram_hydra.config import Coral as CoralOptions
+from engram_hydra.report.ablation_table import CORAL, ORACLE
 from engram_hydra.report.cells import Run
 from engram_hydra.report.document import Block, Bullets, Grid, Heading, Paragraph
 from engram_hydra.report.estimates import Cell, Estimate, Spread, fraction
 from engram_hydra.report.estimator import Estimator
+from engram_hydra.report.names import row_name
 from engram_hydra.report.section import Entry, Section, grouped
 
 RATES = ("immune_precision", "immune_recall")
@@ -36,10 +40,10 @@ def immune_section(estimator: Estimator, labels: Mapping[Cell, str]) -> Section 
         return None
     order = [cell for cell in labels if cell in measured]
     order += [cell for cell in measured if cell not in labels]
-    named = {labels.get(cell, ", ".join(filter(None, cell))): measured[cell] for cell in order}
+    cells = {labels.get(cell, row_name(cell)): cell for cell in order}
     entries = {
-        label: {name: _entry(label, name, runs) for name in (*RATES, *COUNTS)}
-        for label, runs in named.items()
+        label: {name: _entry(label, name, measured[cell]) for name in (*RATES, *COUNTS)}
+        for label, cell in cells.items()
     }
     blocks: list[Block] = [
         Heading("The immune response", 2),
@@ -60,8 +64,11 @@ def immune_section(estimator: Estimator, labels: Mapping[Cell, str]) -> Section 
             ("row", *COUNTS.values()),
             [[label, *(_count(row[name]) for name in COUNTS)] for label, row in entries.items()],
         ),
-        Paragraph("Inert, on every seed: what acted on nothing, and the constants only it uses."),
-        Bullets(grouped({label: [_inert(runs)] for label, runs in named.items()})),
+        Paragraph(
+            "Inert, on every seed: the options of what acted on nothing. Changing one of them alone "
+            "changes no result here, unless it brings its mechanism to act."
+        ),
+        Bullets(_inert({label: measured[cell] for label, cell in cells.items()})),
     ]
     return Section("immune", blocks, [entry for row in entries.values() for entry in row.values()])
 
@@ -101,9 +108,34 @@ def _count(entry: Entry) -> str:
     return f"{entry.value:.1f}" if isinstance(entry.value, float) else "n/a"
 
 
-def _inert(runs: Mapping[str, Run]) -> str:
-    """The parts inert in all runs, in the order of the first."""
+def _inert(named: Mapping[str, Mapping[str, Run]]) -> list[str]:
+    """The options inert in all runs of a row, as lines; those that are so in every row stand first."""
+    found = {
+        label: options for label, runs in named.items() if (options := _options(runs)) is not None
+    }
+    lists = list(found.values())
+    shared = [o for o in lists[0] if all(o in other for other in lists)] if len(lists) > 1 else []
+    lines = [f"in every row: {', '.join(shared)}"] if shared else []
+    of_row: dict[str, list[str]] = {
+        label: ["not reported"] for label in named if label not in found
+    }
+    for label, options in found.items():
+        own = ", ".join(o for o in options if o not in shared)
+        if own or not shared:
+            of_row[label] = [f"also {own}" if shared else own or "nothing"]
+    return [*lines, *grouped(of_row)]
+
+
+def _options(runs: Mapping[str, Run]) -> list[str] | None:
+    """The options inert in all runs, as one sets them, in the order of the first; None if unreported.
+
+    Coral also names mechanisms that are no options: their constants stand beside them.
+    """
+    if not any("engram.inert" in run.tags for run in runs.values()):
+        return None
     lists = [run.tags.get("engram.inert", "").split(", ") for run in runs.values()]
-    common = [part for part in lists[0] if part and all(part in other for other in lists)]
-    reported = any("engram.inert" in run.tags for run in runs.values())
-    return ", ".join(common) or ("nothing" if reported else "not reported")
+    common = [name for name in lists[0] if name and all(name in other for other in lists)]
+    if next(iter(runs.values())).tags["engram.method"] in (CORAL.method, ORACLE.method):
+        options = {spec.name for spec in fields(CoralOptions)}
+        return [f"method.{name}" for name in common if name in options]
+    return common

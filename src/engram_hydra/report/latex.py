@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from engram_hydra.report.document import (
     Block,
     Bullets,
+    Detail,
     Drilldown,
     Grid,
     Heading,
@@ -69,6 +70,8 @@ def _latex(block: Block) -> str:
             return escaped(
                 f"The {len(questions)} questions of {dataset} stand one by one in report.html."
             )
+        case Detail():
+            return escaped(block.summary())
 
 
 def _sentence(text: str) -> str:

@@ -83,4 +83,5 @@ def _entry(
 ) -> Entry:
     value, spread, notes = estimator.of(cell, metric)
     keys = {"series": series, "length": length, "metric": metric, "row": label}
-    return Entry(keys, value, spread, notes)
+    which = {"method": cell.method, "ablation": cell.ablation, "variant": cell.variant}
+    return Entry(keys, value, spread, notes, which)

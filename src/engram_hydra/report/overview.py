@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engram_hydra.report.ablation_table import Row, Table
-from engram_hydra.report.chapter import Chapter
-from engram_hydra.report.document import Block, Grid, Heading, Paragraph
+from engram_hydra.report.chapter import BY_ITSELF, Chapter, few_questions
+from engram_hydra.report.contrasts import SUBEM
+from engram_hydra.report.document import Block, Detail, Grid, Heading, Paragraph
 from engram_hydra.report.estimates import NOT_APPLICABLE, NOT_RUN, Estimate, fraction
 from engram_hydra.report.section import Entry, Section
 
@@ -32,10 +33,7 @@ def overview_section(chapters: Sequence[Chapter]) -> Section | None:
     entries = []
     for chapter in measured:
         blocks.append(Heading(chapter.dataset, 2))
-        blocks += [
-            _grid(chapter.tables[start : start + COLUMNS])
-            for start in range(0, len(chapter.tables), COLUMNS)
-        ]
+        blocks += _grids(chapter)
         entries += [
             Entry(
                 {"dataset": chapter.dataset, "metric": table.metric, "row": row.label},
@@ -65,6 +63,23 @@ def standing_row(chapters: Sequence[Chapter]) -> Paragraph:
 
 def _of(table: Table, label: str) -> str:
     return next((fraction(row.value) for row in table.rows if row.label == label), NOT_RUN)
+
+
+def _grids(chapter: Chapter) -> list[Block]:
+    """Folded where they decide nothing: of few questions, and of a reader that resolves conflicts."""
+    if few := few_questions(chapter):
+        folded = _side_by_side(chapter.tables)
+        return [few, Detail(f"The table of {chapter.dataset}", folded, ["table.csv"])]
+    aside = [t for t in chapter.tables if t.metric == SUBEM and chapter.reader == BY_ITSELF]
+    blocks = _side_by_side([table for table in chapter.tables if table not in aside])
+    if aside:
+        title = f"{SUBEM} of {chapter.dataset}, resolved by the reader {BY_ITSELF}"
+        blocks.append(Detail(title, _side_by_side(aside), ["table.csv"]))
+    return blocks
+
+
+def _side_by_side(tables: Sequence[Table]) -> list[Block]:
+    return [_grid(tables[at : at + COLUMNS]) for at in range(0, len(tables), COLUMNS)]
 
 
 def _grid(tables: Sequence[Table]) -> Grid:

@@ -7,9 +7,10 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from importlib.resources import files
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from engram_hydra.report.document import Block, Drilldown, Heading, Verdict
+from engram_hydra.report.document import Block, Detail, Drilldown, Heading, Verdict
 from engram_hydra.report.drilldown import to_data
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def to_html(blocks: Iterable[Block], *, title: str) -> str:
     head = title
     if body and isinstance(body[0], Heading) and body[0].level == 1:
         head = body.pop(0).text  # type: ignore[union-attr]
-    parts = list(_parts(body))
+    parts = list(_parts(body, count()))
     return env.get_template("page.html.j2").render(
         title=title,
         head=head,
@@ -55,10 +56,13 @@ def to_html(blocks: Iterable[Block], *, title: str) -> str:
     )
 
 
-def _parts(blocks: list[Block]) -> Iterator[dict[str, Any]]:
-    """What the template shows, in order; verdicts that follow each other are one part."""
+def _parts(blocks: Iterable[Block], numbers: Iterator[int]) -> Iterator[dict[str, Any]]:
+    """What the template shows, in order; verdicts that follow each other are one part.
+
+    ``numbers`` makes their ids.
+    """
     verdicts: list[dict[str, Any]] = []
-    for number, block in enumerate(blocks):
+    for block in blocks:
         if isinstance(block, Verdict):
             word = block.outcome.split(" (")[0]
             verdicts.append(
@@ -75,12 +79,14 @@ def _parts(blocks: list[Block]) -> Iterator[dict[str, Any]]:
         part: dict[str, Any] = {
             "kind": type(block).__name__,
             "block": block,
-            "id": f"part-{number}",
+            "id": f"part-{next(numbers)}",
         }
         if isinstance(block, Heading):
             part["level"] = max(2, block.level)  # the page's own heading is the only first one
         elif isinstance(block, Drilldown):
             part["data"] = to_data(block)
+        elif isinstance(block, Detail):
+            part["parts"] = list(_parts(block.blocks, numbers))
         yield part
     if verdicts:
         yield {"kind": "Verdicts", "verdicts": verdicts}

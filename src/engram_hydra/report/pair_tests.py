@@ -18,6 +18,7 @@ from engram_hydra.stats import bootstrap_means, mcnemar, percentile_interval, si
 Pair = tuple[Cell, Cell]
 Floats = NDArray[np.float64]
 
+PER_SEED = "McNemar's p on seed"  # begins a note on what single seeds say
 _DIGITS = 12  # of a difference: 0.6 - 0.4 and 0.2 are the same
 
 
@@ -107,7 +108,7 @@ def _described(by_seed: dict[str, tuple[Floats, Floats]]) -> list[str]:
     if all((x == y).all() for x, y in by_seed.values()):
         return []
     ps = ", ".join(p_text(mcnemar(x, y)) for x, y in by_seed.values())
-    return [f"McNemar's p on seed {seed_list(by_seed)}: {ps}"]
+    return [f"{PER_SEED} {seed_list(by_seed)}: {ps}"]
 
 
 def p_text(p: float) -> str:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from engram_hydra.report import plots
-from engram_hydra.report.ablation_table import Table
+from engram_hydra.report import line_plots, plots
+from engram_hydra.report.ablation_table import TIES_NEWEST, Table
 from engram_hydra.report.cells import DETERMINISTIC
-from engram_hydra.report.comparisons import ANCHORED, BETTER, WORSE, Comparison
+from engram_hydra.report.comparisons import Comparison
 from engram_hydra.report.costs import logged
-from engram_hydra.report.curves import curves
+from engram_hydra.report.curves import curve
 from engram_hydra.report.document import Picture
 from engram_hydra.report.estimates import NOT_APPLICABLE, Cell, Estimate
 from engram_hydra.report.estimator import Estimator
+from engram_hydra.report.families import ANCHORED, BM25, RANDOM, is_one_part_off, whole_name
 from engram_hydra.report.immune import RATES
 from engram_hydra.report.section import Entry, Section
 
@@ -44,13 +45,13 @@ def chapter_pictures(
             what = f"{metric} on {dataset}"
             pictures.append(plots.seed_dots(dots, name=f"{stem}_seeds", what=what))
     points = [
-        {"row": label, "k": cut, **_ends(estimate)}
-        for label, curve in curves(estimator, labels, k).items()
-        for cut, estimate in curve
+        {"panel": panel, "row": labels[cell], "k": cut, **_ends(estimate)}
+        for panel, cell in _in_panels({c: labels[c] for c in labels if c in estimator.cells})
+        for cut, estimate in curve(estimator, cell, k)
     ]
     if points and k > 1:
         what = f"share of questions with something relevant among the first k, on {dataset}"
-        pictures.append(plots.retrieval_curves(points, name=f"{dataset}_curves", what=what))
+        pictures.append(line_plots.retrieval_curves(points, name=f"{dataset}_curves", what=what))
     pictures += _of_attribution(dataset, sections.get("Attribution"))
     pictures += _of_immune(dataset, sections.get("Immune response"))
     times = [
@@ -72,18 +73,41 @@ def across_pictures(lengths: Section | str) -> list[Picture]:
     if isinstance(lengths, str):
         return []
     kinds = dict.fromkeys((e.keys["series"], e.keys["metric"]) for e in lengths.entries)
-    return [
-        plots.by_length(
-            [
-                {"row": e.keys["row"], "length": e.keys["length"], **_ends(e.value)}
-                for e in lengths.entries
-                if (e.keys["series"], e.keys["metric"]) == kind
-            ],
-            name="_".join((*kind, "lengths")),
-            what=f"{kind[1]} on {kind[0]}",
-        )
-        for kind in kinds
+    return [_by_length(lengths, *kind) for kind in kinds]
+
+
+def _by_length(lengths: Section, series: str, metric: str) -> Picture:
+    of_kind = [
+        e for e in lengths.entries if (e.keys["series"], e.keys["metric"]) == (series, metric)
     ]
+    by_cell: dict[Cell, list[Entry]] = {}
+    for entry in of_kind:
+        cell = Cell(*(str(entry.more[name]) for name in ("method", "ablation", "variant")))
+        by_cell.setdefault(cell, []).append(entry)
+    labels = {cell: of_cell[0].keys["row"] for cell, of_cell in by_cell.items()}
+    rows = [
+        {"panel": panel, "row": labels[cell], "length": e.keys["length"], **_ends(e.value)}
+        for panel, cell in _in_panels(labels)
+        for e in by_cell[cell]
+    ]
+    name = f"{series}_{metric}_lengths"
+    return line_plots.by_length(rows, name=name, what=f"{metric} on {series}")
+
+
+def _in_panels(labels: Mapping[Cell, str]) -> Iterator[tuple[str, Cell]]:
+    """The lines of a picture with the panel of each: methods, then each whole with one part off.
+
+    Random ranking would squeeze the others; other variants than BM25's ties and ablations of several
+    parts have sections of their own.
+    """
+    newest = BM25._replace(variant=TIES_NEWEST)
+    whole = [c for c in labels if c == newest or (not c.variant and c.ablation == "none")]
+    yield from (("methods", cell) for cell in whole if cell != RANDOM)
+    ablated = [c for c in labels if is_one_part_off(c) and not c.variant]
+    for of in dict.fromkeys(Cell(cell.method) for cell in ablated):
+        panel = f"{whole_name(labels, of)}, one part off"
+        members = [of, *(cell for cell in ablated if cell.method == of.method)]
+        yield from ((panel, cell) for cell in members if cell in labels)
 
 
 def _differences(metric: str, compared: Sequence[Comparison]) -> list[dict[str, Any]]:
@@ -91,9 +115,9 @@ def _differences(metric: str, compared: Sequence[Comparison]) -> list[dict[str, 
     return [
         {
             "row": one.row,
-            "against": one.against.partition(",")[0],  # short, above a narrow panel
+            "against": one.against,
             **_ends(one.difference, 100),
-            "supported": one.outcome in (BETTER, WORSE),
+            "outcome": one.outcome,
         }
         for one in compared
         if one.metric == metric

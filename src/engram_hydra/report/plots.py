@@ -9,59 +9,77 @@ and on the axis what was measured, with its unit or data set.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
+from engram_hydra.report.comparisons import BETTER, IDENTICAL, NOT_SHOWN, TIES_DECIDE, WORSE
+from engram_hydra.report.csv_text import to_csv
 from engram_hydra.report.document import Picture
 from engram_hydra.report.drawing import (
     BLUE,
-    FAINT,
+    GREEN,
     INK,
     VERMILION,
-    WIDTH,
     Rows,
     distinct,
+    head_of,
     interval,
     lanes,
     lanes_height,
     legend,
     no_value,
     number,
-    to_csv,
     to_svg,
-    wrapped,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-ACROSS = 3  # small plots side by side
-TALL = 1.5  # inches of one of them, with its title
-MOST_TICKS = 7
-SMALL = 8.5  # points, of a small plot's title
+
+class Mark(NamedTuple):
+    """How a difference is drawn, and what that says."""
+
+    color: str
+    marker: str
+    label: str
+    full: bool
+
+
+_HOLDS = Mark(BLUE, "D", "holds after Holm's adjustment", True)
+MARKS = {
+    BETTER: _HOLDS,
+    WORSE: _HOLDS,
+    NOT_SHOWN: Mark(VERMILION, "o", "does not", False),
+    TIES_DECIDE: Mark(GREEN, "^", "depends on how BM25's ties are broken", False),
+    IDENTICAL: Mark(INK, "x", "identical on every question", True),
+}
 
 
 def forest(rows: Rows, *, name: str = "forest", what: str = "difference") -> Picture:
-    """Differences to each anchor: rows of row, against, value, low, high, supported."""
+    """Differences to each anchor: rows of row, against, value, low, high, outcome (Comparison's)."""
     names, anchors = distinct(rows, "row"), distinct(rows, "against")
+    outcomes = distinct(rows, "outcome")
+    marks = list(dict.fromkeys(mark for word, mark in MARKS.items() if word in outcomes))
+    titles = [f"minus {anchor}".replace(", ", ",\n") for anchor in anchors]
+    head = head_of(titles, marks)
 
     def draw(figure: Figure) -> None:
-        panels = lanes(figure, names, [f"minus {anchor}" for anchor in anchors])
+        panels = lanes(figure, names, titles, head=head)
         for axes in panels:
             axes.axvline(0, color=INK, linewidth=0.8)
         for row in rows:
             axes, lane = panels[anchors.index(row["against"])], names.index(row["row"])
-            _difference(axes, lane, row, "value")
+            mark = MARKS[row["outcome"]]
+            interval(axes, lane, row, "value", mark.color, mark.marker, mark.full)
         panels[0].set_xlabel(what, loc="left")
-        _legend_of_differences(figure)
+        legend(figure, marks)
 
     return Picture(
         name,
         f"{_capital(what)}, with 95% intervals: each row minus {_listed(anchors)}.",
         f"Forest plot: {len(names)} rows, each minus {_listed(anchors)}, with intervals.",
-        to_svg(name, lanes_height(names), draw),
-        to_csv(("row", "against", "value", "low", "high", "supported"), rows),
+        to_svg(name, lanes_height(names, head), draw),
+        to_csv(("row", "against", "value", "low", "high", "outcome"), rows),
     )
 
 
@@ -74,7 +92,8 @@ def attribution(rows: Rows, *, name: str = "attribution", what: str = "effect") 
         axes.axvline(0, color=INK, linewidth=0.8)
         for row in rows:
             clear = number(row.get("low")) > 0 or number(row.get("high")) < 0
-            _difference(axes, names.index(row["part"]), {**row, "supported": clear}, "effect")
+            style = (BLUE, "D", True) if clear else (VERMILION, "o", False)
+            interval(axes, names.index(row["part"]), row, "effect", *style)
         axes.set_xlabel(what, loc="left")
         legend(
             figure,
@@ -174,98 +193,6 @@ def costs(rows: Rows, *, name: str = "costs", what: str = "cost of writing and r
     )
 
 
-def retrieval_curves(rows: Rows, *, name: str = "curves", what: str = "metric") -> Picture:
-    """A metric by the number of items returned: rows of row, k, value, low, high."""
-    return _curves(rows, "k", "k", name, what)
-
-
-def by_length(rows: Rows, *, name: str = "by_length", what: str = "metric") -> Picture:
-    """A metric by the length of the context: rows of row, length, value, low, high.
-
-    Lengths are numbers or words such as ``6K``, in the order of the rows.
-    """
-    return _curves(rows, "length", "length of the context", name, what)
-
-
-def _curves(rows: Rows, field: str, label: str, name: str, what: str) -> Picture:
-    """A small plot for each row, with the other rows' lines behind it."""
-    names, places = distinct(rows, "row"), distinct(rows, field)
-    if all(isinstance(place, (int, float)) for place in places):
-        places.sort()
-    lines = {
-        of: sorted(
-            (
-                places.index(row[field]),
-                *(number(row.get(key)) for key in ("value", "low", "high")),
-            )
-            for row in rows
-            if row["row"] == of
-        )
-        for of in names
-    }
-    down = -(-len(names) // ACROSS)
-    height = TALL * down + 0.4
-
-    def draw(figure: Figure) -> None:
-        figure.subplots_adjust(
-            left=0.4 / WIDTH,
-            right=1 - 0.1 / WIDTH,
-            top=1 - 0.4 / height,
-            bottom=0.55 / height,
-            wspace=0.12,
-            hspace=0.55,
-        )
-        first: Axes | None = None
-        for nth, of in enumerate(names):
-            axes = figure.add_subplot(down, ACROSS, nth + 1, sharex=first, sharey=first)
-            first = first or axes
-            for other, line in lines.items():
-                if other != of:
-                    axes.plot(
-                        *list(zip(*line, strict=True))[:2], color=INK, alpha=FAINT, linewidth=0.8
-                    )
-            at, values, low, high = zip(*lines[of], strict=True)
-            axes.fill_between(at, low, high, color=BLUE, alpha=0.25, linewidth=0)
-            axes.plot(at, values, "o-", color=BLUE, markersize=3.5, linewidth=1.6)
-            if all(map(math.isnan, values)):
-                axes.text(0.5, 0.5, "no value", ha="center", transform=axes.transAxes)
-            axes.set_title(wrapped(of), size=SMALL, loc="left", linespacing=1.05)
-            axes.tick_params(labelleft=nth % ACROSS == 0, labelbottom=nth + ACROSS >= len(names))
-            axes.grid(axis="y", color=INK, alpha=FAINT, linewidth=0.6)
-            axes.locator_params(axis="y", nbins=4)
-        assert first is not None
-        every = -(-len(places) // MOST_TICKS)
-        first.set_xticks(range(0, len(places), every), [str(place) for place in places[::every]])
-        figure.text(0.4 / WIDTH, 0.05 / height, label, va="bottom")
-
-    return Picture(
-        name,
-        f"{_capital(what)} by {label}, with 95% intervals as bands; the other rows in grey.",
-        f"Lines of {len(names)} rows over {len(places)} values of {label}.",
-        to_svg(name, height, draw),
-        to_csv(("row", field, "value", "low", "high"), rows),
-    )
-
-
-SMALL = 8.5
-
-
-def _difference(axes: Axes, lane: int, row: Mapping[str, Any], field: str) -> None:
-    supported = bool(row.get("supported"))
-    color, marker = (BLUE, "D") if supported else (VERMILION, "o")
-    interval(axes, lane, row, field, color, marker, supported)
-
-
-def _legend_of_differences(figure: Figure) -> None:
-    legend(
-        figure,
-        [
-            (BLUE, "D", "holds after Holm's adjustment", True),
-            (VERMILION, "o", "does not", False),
-        ],
-    )
-
-
 def _cost(axes: Axes, lane: int, value: float) -> None:
     if not value > 0:
         no_value(axes, lane)
@@ -279,4 +206,5 @@ def _listed(names: list[str]) -> str:
 
 
 def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    """With a capital first, unless that is the name of a metric, which is always written the same."""
+    return text if "_" in text.partition(" ")[0] else text[:1].upper() + text[1:]

@@ -9,10 +9,10 @@ import numpy as np
 
 from engram_hydra.errors import DataError
 from engram_hydra.report.ablation_table import CORAL, row_labels
-from engram_hydra.report.comparisons import ANCHORS
 from engram_hydra.report.document import Block, Bullets, Grid, Heading, Paragraph
 from engram_hydra.report.estimates import BOOTSTRAP_SEED, NOT_RUN, Cell, Estimate, points
 from engram_hydra.report.estimator import Estimator
+from engram_hydra.report.families import ANCHORS
 from engram_hydra.report.lengths import LENGTHS, SERIES, how_to_run, was_run
 from engram_hydra.report.pair_tests import p_text
 from engram_hydra.report.section import Entry, Section, grouped

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from engram_hydra.report.chapter import Chapter
-from engram_hydra.report.document import Block, Bullets, Grid, Heading, Paragraph
+from engram_hydra.report.document import Block, Bullets, Detail, Grid, Heading, Paragraph
 
 SHORT = 12  # characters of a hash that tell it from others
 
@@ -21,22 +21,22 @@ def provenance_blocks(chapters: Sequence[Chapter], made_by: Mapping[str, str]) -
         if not cells:
             continue
         data = sorted({run.tags.get("engram.data_sha256", "") for run in cells.values()} - {""})
+        runs = Grid(
+            ("run", "seed", "MLflow run id", "code", "commit"),
+            [
+                (
+                    ", ".join(part for part in key[:3] if part not in ("", "none"))
+                    + (f", audit {key.audit}" if key.audit else ""),
+                    "det." if key.seed == "deterministic" else key.seed,
+                    run.run_id,
+                    run.tags.get("engram.code_sha256", "")[:SHORT],
+                    run.tags.get("engram.git_commit", "")[:SHORT],
+                )
+                for key, run in cells.items()
+            ],
+        )
         blocks += [
-            Heading(f"Runs of {chapter.dataset}", 2),
-            Paragraph(f"Data, SHA-256: {', '.join(data)}."),
-            Grid(
-                ("run", "seed", "MLflow run id", "code", "commit"),
-                [
-                    (
-                        ", ".join(part for part in key[:3] if part not in ("", "none"))
-                        + (f", audit {key.audit}" if key.audit else ""),
-                        "det." if key.seed == "deterministic" else key.seed,
-                        run.run_id,
-                        run.tags.get("engram.code_sha256", "")[:SHORT],
-                        run.tags.get("engram.git_commit", "")[:SHORT],
-                    )
-                    for key, run in cells.items()
-                ],
-            ),
+            Paragraph(f"{chapter.dataset}: data, SHA-256 {', '.join(data)}."),
+            Detail(f"The {len(cells)} runs of {chapter.dataset}", [runs], ["runs.json"]),
         ]
     return blocks

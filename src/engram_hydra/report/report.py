@@ -7,12 +7,18 @@ from dataclasses import dataclass
 
 from engram_hydra.report.chapter import Chapter, chapter_blocks
 from engram_hydra.report.document import Block, Bullets, Heading, Paragraph, Picture, nested
+from engram_hydra.report.main_findings import main_findings
 from engram_hydra.report.overview import overview_section, standing_row
 from engram_hydra.report.provenance import provenance_blocks
 from engram_hydra.report.section import Section
 from engram_hydra.report.statements import Statements
 from engram_hydra.report.verdict_section import verdict_section
 from engram_hydra.report.verdicts import Verdict
+
+NO_RUNS = (
+    "There are no runs yet: begin with python -m engram_hydra +experiment=ablations, then "
+    "+experiment=anchors."
+)
 
 
 @dataclass(frozen=True)
@@ -35,6 +41,11 @@ class Report:
         names = [chapter.dataset for chapter in self.chapters]
         return f"Engram Hydra: {', '.join(names) or 'no runs'}"
 
+    @property
+    def main_findings(self) -> list[str]:
+        """A few sentences that can be quoted."""
+        return main_findings(self.chapters, self.verdicts, self.statements)
+
     def all_sections(self) -> list[tuple[str, Section]]:
         """Every section that was made, with its data set; empty for those across data sets."""
         table = overview_section(self.chapters)
@@ -52,17 +63,25 @@ class Report:
 
 
 def summary(report: Report) -> list[Block]:
-    """Verdicts and table: what fits a terminal whatever the number of data sets."""
+    """Main findings, verdicts and table: what fits a terminal whatever the number of data sets."""
     table = overview_section(report.chapters)
     verdicts = verdict_section(report.verdicts, report.statements)
-    blocks: list[Block] = [Heading(report.title, 1), *verdicts.blocks]
+    blocks: list[Block] = [
+        Heading(report.title, 1),
+        Heading("Main findings", 2),
+        Paragraph(
+            "Computed from the verdicts and sections below; each 95% interval is for itself."
+        ),
+        Bullets(report.main_findings),
+        *verdicts.blocks,
+    ]
     if table:
         blocks += [*nested(table.blocks), standing_row(report.chapters)]
     return blocks
 
 
 def document(report: Report) -> list[Block]:
-    """The whole report, the verdicts first."""
+    """The whole report, the main findings first, then the verdicts."""
     blocks = summary(report)
     for section in report.sections.values():
         blocks += nested(section.blocks) if isinstance(section, Section) else []
@@ -77,10 +96,5 @@ def document(report: Report) -> list[Block]:
     if not_run:
         blocks += [Heading("Not run, across data sets", 2), Bullets(not_run)]
     if not report.chapters:
-        blocks.append(
-            Paragraph(
-                "There are no runs yet: begin with python -m engram_hydra +experiment=ablations, "
-                "then +experiment=anchors."
-            )
-        )
+        blocks.append(Paragraph(NO_RUNS))
     return [*blocks, *nested(provenance_blocks(report.chapters, report.made_by))]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from engram_hydra.report import csv_text
 from engram_hydra.report.document import Block
 from engram_hydra.report.estimates import Estimate, Spread
 
@@ -57,11 +56,7 @@ class Section:
     def to_csv(self, settings: Mapping[str, object]) -> str:
         """The rows as CSV; ``settings`` stand in each line."""
         rows = self.rows()
-        out = io.StringIO()
-        writer = csv.DictWriter(out, (*settings, *rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows({**settings, **row} for row in rows)
-        return out.getvalue()
+        return csv_text.to_csv((*settings, *rows[0]), ({**settings, **row} for row in rows))
 
     def figures(self) -> Iterator[tuple[str, float]]:
         """Each number and the ends of its interval, under a name of its own."""

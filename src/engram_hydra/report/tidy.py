@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from engram_hydra.report import csv_text
 from engram_hydra.report.ablation_table import Row
 from engram_hydra.report.chapter import Chapter
 from engram_hydra.report.estimates import Estimate
@@ -46,18 +45,17 @@ def to_csv(chapters: Sequence[Chapter]) -> str:
 
     A value is a number, ``not run`` or ``n/a``; fields that do not apply are empty.
     """
-    out = io.StringIO()
-    writer = csv.DictWriter(out, CSV_FIELDS, restval="", lineterminator="\n")
-    writer.writeheader()
-    for chapter in chapters:
-        writer.writerows(_rows(chapter))
-    return out.getvalue()
+    return csv_text.to_csv(CSV_FIELDS, (row for chapter in chapters for row in _rows(chapter)))
 
 
 def to_json(report: Report) -> str:
-    """Verdicts, the table, every section's numbers and which runs they come from; None is no number."""
+    """Main findings, verdicts, the table, every section's numbers and the runs they come from.
+
+    A number that is none is null.
+    """
     content: dict[str, Any] = {
         "title": report.title,
+        "main_findings": report.main_findings,
         "verdicts": [asdict(verdict) for verdict in report.verdicts],
         "table": [row for chapter in report.chapters for row in _rows(chapter)],
         "sections": [

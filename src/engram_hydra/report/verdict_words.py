@@ -1,18 +1,12 @@
-"""What is said of a verdict: why it is so, and what to bear in mind."""
+"""What is said of a verdict: the statement where it is decided, and why it came out so."""
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from collections.abc import Iterator, Sequence
-
 from engram_hydra.report import decisions as decide
-from engram_hydra.report.cells import Run
-from engram_hydra.report.contrasts import SUBEM, Contrast
-from engram_hydra.report.estimates import Cell, points
-from engram_hydra.report.findings import DENSE, NEEDS, TIDE, Findings
-from engram_hydra.report.statements import Place, Statement, Statements
-from engram_hydra.stats import identical_bound
+from engram_hydra.report.contrasts import SUBEM
+from engram_hydra.report.estimates import points
+from engram_hydra.report.findings import NEEDS, Findings
+from engram_hydra.report.statements import Place, Statement
 
 _NAMES = {
     "H1": "Coral - Dense",
@@ -24,8 +18,27 @@ _NAMES = {
     "M2": "Coral - Tide",
     "M3": "Cost of heirs - cost of calcification",
 }
-_ANCHORS: dict[str, tuple[Cell, ...]] = {"H2": (TIDE,), "M2": (DENSE, TIDE)}  # others: Dense
-_SAY_LITTLE = ("H2", "H3b", "H3c", "M1", "M2")  # supported, they say that there is no difference
+_AGAINST = {  # what each p speaks against; statements that are not here go by no p
+    "H1": "no difference between Coral and Dense",
+    "H2": "Coral leading Tide by {margin:g} points or more",
+    "H3a": "heirs costing half of the gain or less",
+    "H3b": "calcification costing or winning {margin:g} points or more",
+    "H3c": "the immune response costing or winning {margin:g} points or more",
+    "M3": "heirs and calcification costing the same",
+}
+_GENERAL = {"H1": "Coral as shipped beats Dense at equal k"}  # where it is not FC single-hop
+
+
+def said(stated: Statement, place: Place) -> str:
+    """The statement as it was made; on another data set without the name of the first."""
+    return (
+        stated.text if place.dataset.startswith("fc_sh") else _GENERAL.get(stated.id, stated.text)
+    )
+
+
+def against(id_: str, margin: float) -> str:
+    """What the statement's p speaks against, in words; empty for one that goes by no p."""
+    return _AGAINST.get(id_, "").format(margin=margin)
 
 
 def why(stated: Statement, place: Place, findings: Findings) -> str:
@@ -33,7 +46,9 @@ def why(stated: Statement, place: Place, findings: Findings) -> str:
     outcome = findings.outcome(stated.id)
     if outcome == decide.NOT_RUN:
         return _missing(stated.id, place, findings)
-    numbers = _numbers(stated.id, findings)
+    if stated.id == "M4":
+        return _seeds_against_gap(outcome, findings)
+    numbers = _numbers(stated.id, outcome, findings)
     if stated.id == "M1":  # it says no more than H1
         return f"{numbers}."
     match outcome:
@@ -49,32 +64,6 @@ def why(stated: Statement, place: Place, findings: Findings) -> str:
     )
 
 
-def remarks(
-    stated: Statement,
-    secondary: bool,
-    findings: Findings,
-    statements: Statements,
-    runs: Sequence[Run],
-) -> Iterator[str]:
-    """What stands beside a verdict and changes none."""
-    outcome, id_ = findings.outcome(stated.id), stated.id
-    if id_ == "H3c":
-        yield (
-            "by construction: without the immune response Coral equals Dense, so the cost is the whole gain"
-        )
-    if outcome != decide.NOT_RUN:
-        for anchor in _ANCHORS.get(id_, (DENSE,)):
-            if saturated := findings.evidence.saturated(anchor):
-                yield saturated
-        if contrast := findings.contrasts.get(id_):
-            yield from _on_difference(id_, outcome, contrast, statements)
-        if id_ in statements.family or id_ in ("M1", "M2"):
-            yield from _on_family(secondary, findings)
-        if id_ == "H2":
-            yield _on_tide(findings)
-    yield from _on_statements(runs, statements.sha256)
-
-
 def _missing(id_: str, place: Place, findings: Findings) -> str:
     missing = findings.evidence.missing(NEEDS[id_])
     start = "python -m engram_hydra +experiment="
@@ -88,14 +77,25 @@ def _missing(id_: str, place: Place, findings: Findings) -> str:
     return f"Missing: {', '.join(missing.values())}. Run: {'; '.join(commands)}"
 
 
-def _numbers(id_: str, findings: Findings) -> str:
+def _seeds_against_gap(outcome: str, findings: Findings) -> str:
+    n = findings.numbers("M4")
+    sd = f" (SD {100 * n['sd']:.1f})" if "sd" in n else ""
+    size = f"{abs(100 * n['gap']):.1f} points"
+    is_ = (
+        f"{size} {'better' if n['gap'] > 0 else 'worse'} than Dense"
+        if n["gap"]
+        else "level with Dense"
+    )
+    more = "" if outcome == decide.SUPPORTED else "not "
+    return (
+        f"The means of the seeds range over {100 * n['range']:.1f} points{sd}, and Coral is {is_}, "
+        f"n = {n['n']:.0f}: the range is {more}larger than this gap."
+    )
+
+
+def _numbers(id_: str, outcome: str, findings: Findings) -> str:
+    """The difference, and what else the outcome was decided by."""
     n = findings.numbers(id_)
-    if id_ == "M4":
-        sd = f" (SD {100 * n['sd']:.1f})" if "sd" in n else ""
-        return (
-            f"The means of the seeds range over {100 * n['range']:.1f} points{sd}, and the gap to Dense "
-            f"is {100 * n['gap']:+.1f}, n = {n['n']:.0f}"
-        )
     contrast = findings.contrasts[id_]
     parts = [f"{_NAMES[id_]} {points(contrast.estimate)} points"]
     if id_ in ("H3b", "H3c", "M2"):
@@ -103,64 +103,15 @@ def _numbers(id_: str, findings: Findings) -> str:
         parts.append(f"{findings.stated.equivalence_confidence:g}% [{low:.1f},{high:.1f}]")
     if id_ == "H3a":
         parts.append(f"cost {100 * n['cost']:+.1f}, gain {100 * n['gain']:+.1f}")
-    if "p" in n:
-        parts.append(p_in_words("p", n["p"]))
-    if "p_holm" in n:
-        parts.append(p_in_words("Holm p", n["p_holm"]))
+    # Nothing is refuted by its p, and where a statement does not apply there is nothing to test.
+    if "p" in n and outcome in (decide.SUPPORTED, decide.UNDECIDED):
+        parts.append(f"{_p(n['p'])} against {against(id_, findings.stated.margin)}")
+        if "p_holm" in n:
+            parts.append(f"after Holm {_p(n['p_holm'])}")
     numbers = ", ".join([*parts, f"n = {n['n']:.0f}"])
     return f"H1 is {findings.outcome('H1')}; {numbers}" if id_ in ("M1", "M2") else numbers
 
 
-def p_in_words(name: str, p: float) -> str:
+def _p(p: float) -> str:
     """``p = 0.0123``, to four decimals."""
-    return f"{name} < 0.0001" if p < 0.0001 else f"{name} = {p:.4f}"
-
-
-def _on_difference(
-    id_: str, outcome: str, contrast: Contrast, statements: Statements
-) -> Iterator[str]:
-    estimate = contrast.estimate
-    if contrast.identical:
-        bound = identical_bound(estimate.n)
-        yield f"identical on {estimate.n} questions; true rate of difference below {bound:.3f}"
-    no_difference = estimate.low <= 0 <= estimate.high or outcome == decide.UNDECIDED
-    if no_difference or (id_ in _SAY_LITTLE and outcome == decide.SUPPORTED):
-        if not math.isfinite(contrast.smallest):
-            yield "a single question can't show any difference"
-            return
-        above = "" if contrast.smallest <= statements.margin_share else ", more than the margin"
-        yield f"smallest detectable difference {100 * contrast.smallest:.1f} points{above}"
-
-
-def _on_family(secondary: bool, findings: Findings) -> Iterator[str]:
-    if uncomputed := findings.uncomputed():
-        verb = "count" if len(uncomputed) > 1 else "counts"
-        yield f"p of {', '.join(uncomputed)} not computed for want of runs: {verb} as 1 under Holm"
-    if secondary:
-        yield "secondary: Holm over the same four on this row"
-
-
-def _on_tide(findings: Findings) -> str:
-    shipped, outcomes = findings.outcome("H2"), findings.along_tide()
-    absent = [f"{w:g}" for w, outcome in outcomes.items() if outcome == decide.NOT_RUN]
-    other = [
-        f"{outcome} at w = {w:g}"
-        for w, outcome in outcomes.items()
-        if outcome not in (shipped, decide.NOT_RUN)
-    ]
-    not_run = f"; not run at w = {', '.join(absent)}" if absent else ""
-    if other:
-        return f"depends on Tide: {', '.join(other)}{not_run}"
-    same = [f"{w:g}" for w, outcome in outcomes.items() if outcome == shipped]
-    return f"the same along Tide's curve, w = {', '.join(same)}{not_run}"
-
-
-def _on_statements(runs: Sequence[Run], sha256: str) -> Iterator[str]:
-    """Whether the runs were made under the statements as they are now."""
-    carried = Counter(run.tags.get("engram.statements_sha256", "") for run in runs)
-    absent, same = carried.pop("", 0), carried.pop(sha256, 0)
-    total = absent + same + carried.total()
-    if carried:
-        yield f"the statements changed after {carried.total()} of these {total} runs"
-    if absent:
-        yield f"statements not recorded by {absent} of these {total} runs"
+    return "p < 0.0001" if p < 0.0001 else f"p = {p:.4f}"

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 from engram_hydra.metrics.summary import HEADLINES
 from engram_hydra.report.ablation_table import CORAL
+from engram_hydra.report.cells import Run
 from engram_hydra.report.contrasts import Evidence
 from engram_hydra.report.estimator import Estimator
 from engram_hydra.report.findings import NEEDS, TIDE, Findings
 from engram_hydra.report.statements import Place, Statement, Statements
-from engram_hydra.report.verdict_words import remarks, why
+from engram_hydra.report.verdict_remarks import marks, remarks
+from engram_hydra.report.verdict_words import against, said, why
 
 PRIMARY = "primary"
 SECONDARY = "secondary"
@@ -21,22 +23,34 @@ SECONDARY = "secondary"
 class Verdict:
     """A statement decided on one data set and metric.
 
-    ``outcome`` is supported, refuted, undecided, not applicable or not run; ``role`` primary or
-    secondary. ``numbers`` are fractions by name (``difference``, ``ci_low``, ``p_holm``, ``n`` …), and
-    ``runs`` the MLflow ids of the runs they come from, with ``seeds`` as ``0-4`` or ``det.``.
+    ``outcome`` is supported, refuted, undecided, not applicable or not run; ``marks`` belong beside
+    it: depends on Tide, by construction, saturated. ``role`` is primary or secondary. ``numbers`` are
+    fractions by name (``difference``, ``ci_low``, ``p_holm``, ``n`` …), ``p_against`` what the p speak
+    against, and ``runs`` the MLflow ids of the runs they come from, with ``seeds`` as ``0-4`` or
+    ``det.``; those in ``other_statements`` were made under another file of statements, those in
+    ``no_statements`` do not say under which.
     """
 
     id: str
     statement: str
     outcome: str
+    marks: tuple[str, ...]
     dataset: str
     metric: str
     role: str
     why: str
     remarks: tuple[str, ...]
     numbers: Mapping[str, float]
+    p_against: str
     runs: tuple[str, ...]
     seeds: str
+    other_statements: tuple[str, ...]
+    no_statements: tuple[str, ...]
+
+    @property
+    def word(self) -> str:
+        """The outcome with its marks: ``supported (depends on Tide)``."""
+        return f"{self.outcome} ({', '.join(self.marks)})" if self.marks else self.outcome
 
 
 def verdicts(estimators: Mapping[str, Estimator], statements: Statements) -> list[Verdict]:
@@ -86,16 +100,26 @@ def _verdict(
         curve = (TIDE._replace(variant=variant) for variant in statements.tide_curve.values())
         cells += [cell for cell in curve if cell not in cells and evidence.has(cell)]
     runs = evidence.runs(cells)
+    numbers = findings.numbers(stated.id)
     return Verdict(
         stated.id,
-        stated.text,
+        said(stated, place),
         findings.outcome(stated.id),
+        marks(stated.id, findings),
         place.dataset,
         place.metric,
         role,
         why(stated, place, findings),
-        tuple(remarks(stated, role == SECONDARY, findings, statements, runs)),
-        findings.numbers(stated.id),
+        tuple(remarks(stated.id, role == SECONDARY, findings)),
+        numbers,
+        against(stated.id, statements.margin) if "p" in numbers else "",
         tuple(run.run_id for run in runs),
         evidence.seeds(cells),
+        tuple(run.run_id for run in runs if _sha256(run) not in ("", statements.sha256)),
+        tuple(run.run_id for run in runs if not _sha256(run)),
     )
+
+
+def _sha256(run: Run) -> str:
+    """Of the statements as they were when the run was made."""
+    return run.tags.get("engram.statements_sha256", "")

@@ -53,6 +53,7 @@ class EngramSweeper(BasicSweeper):
         from engram_hydra.cli import heed_sigterm
         from engram_hydra.errors import SweepError
         from engram_hydra.server import await_server
+        from engram_hydra.tracking import Store
         from hydra_plugins.engram_hydra._lost import explained
 
         assert self.config is not None and self.launcher is not None
@@ -71,6 +72,11 @@ class EngramSweeper(BasicSweeper):
                 done += self.launcher.launch(batch, initial_job_idx=len(done))
         except Exception as error:
             raise explained(error, folder) from error
+        except KeyboardInterrupt:
+            if ".hydra_joblib_launcher." in type(self.launcher).__module__:
+                # Its workers are killed by now, and could not mark what they were at.
+                Store.of(self.config.tracking).mark_killed("engram.sweep_id", folder.name)
+            raise
         log.info("look at the runs: %s", ui_command(store))
         failed = [job for job in done if job.status is JobStatus.FAILED]
         if failed:

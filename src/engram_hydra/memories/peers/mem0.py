@@ -92,7 +92,7 @@ def _config(folder: str, embed: Embedder) -> dict[str, Any]:
     model = {
         "model": str(embed.model_folder),
         "embedding_dims": embed.dim,
-        "model_kwargs": {"device": "cpu", "local_files_only": True},
+        "model_kwargs": {"device": "cpu", "local_files_only": True, "trust_remote_code": False},
     }
     return {
         "vector_store": {"provider": "qdrant", "config": store},

@@ -1,0 +1,75 @@
+"""What a terminal shows: results first, short, in 80 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from engram_hydra.report.ablation_table import ablation_tables
+from engram_hydra.report.cells import Run
+from engram_hydra.report.chapter import Chapter
+from engram_hydra.report.estimator import Estimator
+from engram_hydra.report.report import Report
+from engram_hydra.report.statements import load_statements
+from engram_hydra.report.terminal import to_terminal
+from engram_hydra.report.verdicts import verdicts
+
+Make = Callable[..., Run]
+Estimate_ = Callable[..., Estimator]
+
+
+def report(estimate: Estimate_, sets: Mapping[str, Sequence[Run]]) -> Report:
+    found = {name: estimate(runs, dataset=name) for name, runs in sets.items()}
+    chapters = [
+        Chapter(name, 10, "newest", "minilm", e.selection, ablation_tables(e), [], {}, set(), {})
+        for name, e in found.items()
+    ]
+    statements = load_statements()
+    return Report(chapters, verdicts(found, statements), statements, {}, [], {})
+
+
+def of(make_run: Make, dataset: str, size: int) -> list[Run]:
+    columns = {
+        name: [1.0, 0.0] * (size // 2)
+        for name in ("current_above_stale_at_10", "answer_in_top_1", "answer_in_top_10")
+    }
+    runs = [
+        make_run("coral", ablation, seed, columns=columns, dataset=dataset)
+        for ablation in ("none", "no_heirs", "no_calc+no_heirs")
+        for seed in range(5)
+    ]
+    return [*runs, make_run("dense", columns=columns, dataset=dataset)]
+
+
+def test_one_table_a_set_by_the_metric_that_was_stated(make_run: Make, estimate: Estimate_) -> None:
+    sets = {name: of(make_run, name, 40) for name in ("fc_sh_6k", "fc_mh_6k", "synthetic")}
+    text = to_terminal(report(estimate, sets))
+    lines = text.split("\n")
+    assert max(map(len, lines)) <= 80
+    assert text.index("beats Dense") < text.index("H1 ") < text.index("row ")
+    titles = [line for line in lines if ", n = 40" in line and not line.startswith((" ", "-"))]
+    assert titles == [
+        "fc_sh_6k: answer_in_top_1, n = 40",
+        "fc_mh_6k: answer_in_top_10, n = 40",
+        "synthetic: current_above_stale_at_10, n = 40",
+    ]
+    assert len(lines) < 90
+    assert "…" not in text
+
+
+def test_few_questions_and_no_verdicts(make_run: Make, estimate: Estimate_) -> None:
+    text = to_terminal(report(estimate, {"synthetic": of(make_run, "synthetic", 10)}))
+    assert "These are 10 questions" in text
+    lines = text.split("\n")
+    assert max(map(len, lines)) <= 80
+    assert "k = 10, reader newest; 16 runs taken." in text
+    assert "H1" not in text  # nothing was stated of these data
+    assert "There are no runs yet" in to_terminal(report(estimate, {}))
+    assert "No complete run" in to_terminal(report(estimate, {"fc_sh_6k": []}))
+
+
+def test_what_was_ignored_is_counted(make_run: Make, estimate: Estimate_) -> None:
+    runs = of(make_run, "synthetic", 40)
+    runs += [make_run("tide", dataset="synthetic", k="5"), make_run("tide", dataset="synthetic")]
+    runs += [make_run("bm25", dataset="synthetic", git_dirty="true")]
+    text = " ".join(to_terminal(report(estimate, {"synthetic": runs})).split())
+    assert "17 runs taken; ignored: dirty tree 1, other k 1. No commit holds the code" in text

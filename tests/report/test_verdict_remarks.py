@@ -1,0 +1,90 @@
+"""What stands beside a verdict: marks beside its word, and remarks below it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from engram_hydra.report.verdicts import Verdict
+from made_up_cells import BASE, right
+
+Decide = Callable[..., dict[str, Verdict]]
+
+
+def test_h2_depends_on_tide_where_its_outcome_changes_along_the_curve(decided: Decide) -> None:
+    same = decided()["H2"]
+    assert "the same along Tide's curve, w = 0, 0.05, 0.1, 0.2, 0.4" in same.remarks
+    assert "tide.none.deterministic.tide_w_0.40" in same.runs
+    assert same.word == "supported"
+    found = decided(**{"tide_w_0.00": right(count=40), "tide_w_0.40": None})["H2"]
+    assert found.word == "supported (depends on Tide)"
+    assert (
+        "depends on Tide's weight of recency w: refuted at w = 0; not run at w = 0.4"
+        in found.remarks
+    )
+    # Each point of the curve has a p of its own.
+    found = decided(tide=right(count=70, first=5))["H2"]
+    assert found.outcome == "undecided"
+    points = ", ".join(f"supported at w = {w}" for w in ("0", "0.05", "0.1", "0.4"))
+    assert f"depends on Tide's weight of recency w: {points}" in found.remarks
+    assert found.word == "undecided (depends on Tide)"
+    found = decided(tide=right(count=50))["H2"]
+    assert found.word == "refuted (depends on Tide)"
+
+
+def test_by_construction_stands_beside_what_is_decided_only(decided: Decide) -> None:
+    assert decided()["H3c"].word == "refuted (by construction)"
+    assert decided(no_immune=right(count=70))["H3c"].word == "supported (by construction)"
+    assert decided(no_immune=right(count=65))["H3c"].word == "undecided (by construction)"
+    assert decided(coral=right(count=40))["H3c"].word == "not applicable"
+    assert decided(no_immune=None)["H3c"].word == "not run"
+    for found in (decided(), decided(coral=right(count=40)), decided(no_immune=None)):
+        assert found["H3c"].remarks[0].startswith("by construction: without the immune response")
+
+
+def test_saturated_stands_beside_the_word(decided: Decide) -> None:
+    found = decided(tide=right(count=95), coral=right(count=95), dense=right(count=94))
+    assert found["H2"].marks == ("depends on Tide", "saturated")
+    assert found["H1"].word == "refuted"  # six are left to win above 94
+    assert found["M2"].marks == ("saturated",)  # above Tide, though not above Dense
+    found = decided(dense=right(count=95))
+    assert {found[id_].word for id_ in ("H1", "M4")} == {"refuted (saturated)"}
+    assert found["M1"].word == "supported (saturated)"
+    assert found["H3a"].word == "not applicable"
+
+
+def test_that_coral_is_worse_is_said(decided: Decide) -> None:
+    found = decided(coral=right(count=30))
+    worse = "the whole interval lies below 0: Coral is worse than "
+    for id_, other in (("H1", "Dense"), ("M1", "Dense"), ("M4", "Dense"), ("H2", "Tide")):
+        assert f"{worse}{other}" in found[id_].remarks
+    assert "the whole interval lies below 0: without calcification Coral is better" in (
+        decided(no_calc=right(count=90))["H3b"].remarks
+    )
+    level = decided(coral=right(count=40, first=2))  # two won and two lost
+    for found in (decided(), level):
+        assert not any("worse" in remark for remark in (*found["H1"].remarks, *found["M4"].remarks))
+
+
+def test_identical_questions_are_said_with_what_they_rule_out(decided: Decide) -> None:
+    bound = "identical on 100 questions; true rate of difference below 0.030"
+    found = decided()
+    assert f"{bound}; p is the chance of that at a true rate of 5%" in found["H3b"].remarks
+    assert bound in decided(coral=right(count=40))["H1"].remarks  # its p is of no difference at all
+
+
+def test_m1_says_which_of_its_claims_is_tested(decided: Decide) -> None:
+    for found in (decided(), decided(coral=right(count=40)), decided(coral=None)):
+        (said,) = [remark for remark in found["M1"].remarks if remark.startswith("tested is only")]
+        assert "three points ahead" in said
+    assert not any("tested" in remark for remark in decided()["M2"].remarks)
+
+
+@pytest.mark.parametrize("cell", ["no_heirs", "no_calc"])
+def test_a_p_for_want_of_runs_is_said(decided: Decide, cell: str) -> None:
+    id_ = {"no_heirs": "H3a", "no_calc": "H3b"}[cell]
+    said = f"p of {id_} not computed for want of runs: counts as 1 under Holm"
+    assert said in decided(**{cell: None})["H1"].remarks
+    assert not any("want of runs" in remark for remark in decided()["H1"].remarks)
+    assert cell in BASE

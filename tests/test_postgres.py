@@ -60,6 +60,11 @@ def test_a_run_and_the_report_are_the_same_over_a_server(server, workspace):
         assert store.read_artifact(there.info, file) == workspace.artifact(here, file) != ""
     assert "tracking" not in json.dumps(there.data.params)
 
+    again = workspace.run(*run, *server.arguments)
+    assert f"run {there.info.run_id} of " in again.stderr
+    assert "stands for this one" in again.stderr
+    assert len(client.search_runs([experiment.experiment_id])) == 1
+
     said = workspace.ok(*server.arguments, module="engram_hydra.aggregate")
     assert server.uri in said
     assert "mlflow ui" not in said

@@ -33,14 +33,14 @@ def await_server(uri: str) -> None:
         os.environ.setdefault(variable, value)
     retries = int(os.environ["MLFLOW_HTTP_REQUEST_MAX_RETRIES"])
     start = time.monotonic()
-    problem = _ask(uri)
+    problem = ask(uri)
     for turn in range(retries):
         if problem is None:
             return
         pause = min(2**turn, LONGEST_PAUSE)
         log.info("%s does not answer yet (%s): asked again in %d s", uri, problem, pause)
         time.sleep(pause)
-        problem = _ask(uri)
+        problem = ask(uri)
     if problem is not None:
         raise TrackingError(
             f"no MLflow server answers at {uri} ({problem}; tried for {time.monotonic() - start:.0f} s):"
@@ -48,9 +48,10 @@ def await_server(uri: str) -> None:
         )
 
 
-def _ask(uri: str) -> str | None:
-    """What is wrong, in a few words; ``None`` where there is an answer. Raises TrackingError where
-    to ask again is of no use.
+def ask(uri: str) -> str | None:
+    """Why the server gives no answer, in a few words; ``None`` where it does.
+
+    Raises TrackingError where to ask again is of no use.
     """
     import requests
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,31 @@ from tracking_server import postgres, tracking_server
 from workspace import SMALL
 
 pytestmark = pytest.mark.slow
+
+WAITING_MEMORY = '''
+import time
+from pathlib import Path
+from engram_hydra.memories.memory import Hit, Memory
+
+class Waiting(Memory):
+    """Returns what was written last; says that it reads, and waits for a sign."""
+
+    def __init__(self, *, ties):
+        self.ids = []
+
+    def write(self, items):
+        self.ids += [item.id for item in items]
+
+    def read(self, queries, k):
+        here = Path(__file__).parent
+        with (here / "reads").open("a") as reads:
+            reads.write("read\\n")
+        while not (here / "free").exists():
+            time.sleep(0.1)
+        last = [Hit(id, float(rank)) for rank, id in enumerate(self.ids)][::-1]
+        return [last[:k] for _ in queries]
+'''
+WAITING = ("method=custom", "method.name=waiting", "method._target_=waiting.Waiting", *SMALL)
 TIMES = ("seconds", "_ms_", "mib", "tokens_per_second")
 
 
@@ -72,6 +98,55 @@ def test_a_run_and_the_report_are_the_same_over_a_server(server, workspace):
     assert there.info.run_id in (report.parent / "runs.json").read_text()
     assert f"{server.uri}/#/experiments/" in report.read_text()
     assert len(workspace.runs()) == 1  # the report is no run of the file either
+
+
+def test_what_a_lost_server_did_not_take_is_logged_by_the_next_and_not_computed_again(
+    server, workspace
+):
+    (workspace.folder / "waiting.py").write_text(WAITING_MEMORY)
+    command = ("-m", *WAITING, *server.arguments, "tracking.experiment=lost")
+    sweep = workspace.start(*command, MLFLOW_HTTP_REQUEST_MAX_RETRIES="1")
+    try:
+        end = time.monotonic() + 120
+        while not (workspace.folder / "reads").exists():
+            assert time.monotonic() < end, "it never read"
+            time.sleep(0.1)
+        server.kill()
+        (workspace.folder / "free").touch()
+        said = sweep.communicate(timeout=120)[1]
+    finally:
+        sweep.kill()
+        server.start()
+    assert sweep.returncode == 1
+    (place,) = workspace.folder.glob("outputs/sweeps/*/*/0/kept")
+    last = said.splitlines()[-1]
+    assert f"the server {server.uri} could not be reached to log run " in last
+    assert "Connection refused" in last
+    assert f"the results are kept in {place}, " in last
+    once = (workspace.folder / "reads").read_text()
+    store = Store(server.uri, None, "lost")
+    (lost,) = store.runs()
+    assert lost.info.status == "RUNNING"
+
+    again = workspace.run(*command)
+    assert again.returncode == 0, again.stderr
+    assert f"only logged now: the results kept in {place}" in again.stderr
+    assert (workspace.folder / "reads").read_text() == once
+    run, lost = store.runs()
+    assert run.info.status == "FINISHED"
+    assert run.data.tags["engram.complete"] == "true"
+    assert run.data.tags["engram.supersedes"] == lost.info.run_id
+    assert lost.info.status == "FAILED"
+    assert run.info.run_id in lost.data.tags["engram.error"]
+    assert run.data.params == lost.data.params
+    kept = json.loads((place / "run.json").read_text())
+    assert run.data.metrics == kept["metrics"] != {}
+    for file in kept["files"]:
+        assert store.read_artifact(run.info, file) == (place / "files" / file).read_text() != ""
+    assert store.lost_files(run) == []
+    third = workspace.run(*command)
+    assert f"run {run.info.run_id} of " in third.stderr
+    assert len(list(store.runs())) == 2
 
 
 def test_processes_that_make_an_experiment_at_once_get_one(server):

@@ -123,10 +123,3 @@ def test_nothing_is_embedded_and_no_job_begun_for_a_server_that_is_not_there(
     assert not (tmp_path / "vectors").exists()
     assert not list(tmp_path.glob("outputs/sweeps/*/*/[0-9]*"))
     assert workspace.runs() == []
-
-
-def test_a_password_in_the_address_is_refused_before_a_sweep_writes_anything(workspace):
-    done = workspace.run("-m", "tracking=server", "tracking.uri=http://me:s3cret@host", "seed=0,1")
-    assert done.returncode == 1
-    assert "s3cret" not in done.stderr + done.stdout
-    assert not list((workspace.folder / "outputs").rglob("*"))

@@ -87,8 +87,8 @@ def test_a_run_and_the_report_are_the_same_over_a_server(server, workspace):
     assert "tracking" not in json.dumps(there.data.params)
 
     again = workspace.run(*run, *server.arguments)
-    assert f"run {there.info.run_id} of " in again.stderr
-    assert "stands for this one" in again.stderr
+    assert f"run {there.info.run_id} of " in again.stdout
+    assert "stands for this one" in again.stdout
     assert len(client.search_runs([experiment.experiment_id])) == 1
 
     said = workspace.ok(*server.arguments, module="engram_hydra.aggregate")
@@ -130,7 +130,7 @@ def test_what_a_lost_server_did_not_take_is_logged_by_the_next_and_not_computed_
 
     again = workspace.run(*command)
     assert again.returncode == 0, again.stderr
-    assert f"only logged now: the results kept in {place}" in again.stderr
+    assert f"only logged now: the results kept in {place}" in again.stdout
     assert (workspace.folder / "reads").read_text() == once
     run, lost = store.runs()
     assert run.info.status == "FINISHED"
@@ -145,7 +145,7 @@ def test_what_a_lost_server_did_not_take_is_logged_by_the_next_and_not_computed_
         assert store.read_artifact(run.info, file) == (place / "files" / file).read_text() != ""
     assert store.lost_files(run) == []
     third = workspace.run(*command)
-    assert f"run {run.info.run_id} of " in third.stderr
+    assert f"run {run.info.run_id} of " in third.stdout
     assert len(list(store.runs())) == 2
 
 

@@ -34,6 +34,7 @@ check: $(READY)
 # The last script takes about 25 minutes: growth.py --rounds 1 is enough for a look.
 bench: $(READY)
 	$(BIN)/python benchmarks/overhead.py
+	$(BIN)/python benchmarks/sweeps.py
 	$(BIN)/python benchmarks/coral.py
 	$(BIN)/python benchmarks/intervals.py
 	$(BIN)/python benchmarks/peers.py

@@ -516,3 +516,23 @@ def test_a_local_artifact_is_read_where_it_lies_and_another_through_mlflow(store
     info._artifact_uri = "mlflow-artifacts:/1/artifacts"
     assert store.read_artifact(info, "a b%.txt") == "ä"
     assert asked == [(record.run_id, "a b%.txt")]
+
+
+def test_a_data_set_that_two_runs_log_at_once_is_logged_by_both(store, monkeypatch):
+    """MLflow looks whether it has the data set and then adds it, which another run may do between."""
+    from mlflow.exceptions import MlflowException
+
+    log_inputs, refused = store.client.log_inputs, []
+
+    def racing(run_id, **more):
+        if not refused:
+            refused.append(run_id)
+            raise MlflowException("UNIQUE constraint failed: datasets.name")
+        log_inputs(run_id, **more)
+
+    monkeypatch.setattr(store.client, "log_inputs", racing)
+    with store.run("n", {}, {}) as record:
+        store.log_dataset(record.run_id, Dataset("tiny", (), "ab" * 32, "made up"))
+    assert refused == [record.run_id]
+    (logged,) = only_run(store).inputs.dataset_inputs
+    assert logged.dataset.name == "tiny"

@@ -232,6 +232,7 @@ class Store:
         """Show the data set as the run's input, with its digest."""
         from mlflow.entities import Dataset as MlflowDataset
         from mlflow.entities import DatasetInput, InputTag
+        from mlflow.exceptions import MlflowException
 
         profile = {
             "histories": len(dataset.histories),
@@ -246,7 +247,11 @@ class Store:
             profile=json.dumps(profile),
         )
         tags = [InputTag("mlflow.data.context", "evaluation")]
-        self.client.log_inputs(run_id, datasets=[DatasetInput(entity, tags)])
+        inputs = [DatasetInput(entity, tags)]
+        try:
+            self.client.log_inputs(run_id, datasets=inputs)
+        except MlflowException:  # as where another run made the row of this data set just now
+            self.client.log_inputs(run_id, datasets=inputs)
 
     def having(self, tag: str, value: str) -> list[Any]:
         """The runs whose tag has this value, newest first, complete or not."""

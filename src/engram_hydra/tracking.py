@@ -75,7 +75,7 @@ class Store:
         remote = artifacts is None or re.match(r"[a-z][a-z0-9+.-]+:/", artifacts) is not None
         location = artifacts if remote else Path(str(artifacts)).resolve().as_uri()
         if is_server(self.uri):
-            await_server(self.uri)
+            await_server(self.uri, patient=_in_sweep())
         try:
             if not remote:  # or it would be found out only when the run is over
                 Path(str(artifacts)).mkdir(parents=True, exist_ok=True)
@@ -382,6 +382,13 @@ def _as_bytes(content: str | bytes) -> bytes:
 
 def _first_line(error: BaseException) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+
+
+def _in_sweep() -> bool:
+    from hydra.core.hydra_config import HydraConfig
+    from hydra.types import RunMode
+
+    return HydraConfig.initialized() and HydraConfig.get().mode is RunMode.MULTIRUN
 
 
 def output_folder() -> Path:

@@ -83,6 +83,11 @@ def unusable(store: Store, run: Any, tags: Mapping[str, str]) -> str:
         return "it has no completion tag"
     if lost := store.lost_files(run):
         return f"its artifact {lost[0]} is missing or cut short"
+    return labelled_otherwise(earlier, tags)
+
+
+def labelled_otherwise(earlier: Mapping[str, str], tags: Mapping[str, str]) -> str:
+    """Which tag lets an equal result stand elsewhere in a report; empty if none does."""
     for label in LABELS:
         if earlier.get(label) != tags[label]:
             return f"its {label} is {earlier.get(label)!r}, now {tags[label]!r}"

@@ -146,7 +146,10 @@ def register_resolvers() -> None:
     def absolute(path: str | None) -> str | None:
         _refuse_unreadable(path or "")
         # An empty variable counts as one that is not set: it does not name the current folder.
-        return os.path.normpath(start / Path(path).expanduser()) if path else None
+        try:
+            return os.path.normpath(start / Path(path).expanduser()) if path else None
+        except RuntimeError as error:  # a user with neither HOME nor an entry in passwd
+            raise ConfigError(f"{path} needs a home folder: set HOME, or another path") from error
 
     OmegaConf.register_new_resolver("pid", os.getpid, use_cache=True, replace=True)
     OmegaConf.register_new_resolver("user_cache", user_cache, use_cache=True, replace=True)

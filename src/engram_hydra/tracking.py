@@ -83,6 +83,8 @@ class Store:
         try:
             if not remote:  # or it would be found out only when the run is over
                 Path(str(artifacts)).mkdir(parents=True, exist_ok=True)
+                if not os.access(str(artifacts), os.W_OK):
+                    raise PermissionError(f"{artifacts} is read-only")
             with self._alone():
                 from mlflow import MlflowClient
 

@@ -89,7 +89,7 @@ class SqliteFile:
             yield
         except (OSError, sqlite3.OperationalError) as error:
             raise ConfigError(
-                f"The {self.title} {self.file} can't be used ({error}): make its folder writable, "
+                f"The {self.title} {self.file} can't be used ({error}): make room and its folder writable, "
                 f"or set paths.cache to one that is."
             ) from error
 

@@ -97,13 +97,13 @@ def _when_stated(verdicts: Sequence[Verdict]) -> str:
         )
     parts = []
     if other:
-        which = f"all {len(runs)} runs behind the verdicts"
+        which = f"all {len(runs)} runs behind the verdicts carry"
         if other < runs:
-            which = f"{len(other)} of the {len(runs)} runs behind the verdicts"
+            which = f"{len(other)} of the {len(runs)} runs behind the verdicts carry"
             which += f" ({_resting_on(other, verdicts)})"
         parts.append(
-            f"The file of statements was changed after {which}: compare its versions, or run these again, "
-            "before you call them stated beforehand."
+            f"The file of statements differs from the one that {which}: compare its versions, or run "
+            "these again, before you call them stated beforehand."
         )
     if unknown:
         ids = _resting_on(unknown, verdicts)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from omegaconf import DictConfig
 
-from engram_hydra.collect import data_options
+from engram_hydra.collect import data_options, methods
 from engram_hydra.conf_dir import conf_dir
 from engram_hydra.config import LongMemEval, schema_of
 from engram_hydra.datasets.dataset import Dataset
@@ -21,6 +21,7 @@ from engram_hydra.report.ablation_table import (
     ablation_tables,
     row_labels,
 )
+from engram_hydra.report.asked_for import check_hashes, check_method
 from engram_hydra.report.cells import Run, select
 from engram_hydra.report.chapter import BY_ITSELF, Chapter
 from engram_hydra.report.comparison_section import comparison_section
@@ -53,6 +54,8 @@ def assemble(
     ``made_by`` are facts on the report itself, by name. Raises ConfigError for options that can't be
     met, DataError for runs that can't be paired.
     """
+    check_hashes(cfg.data_sha256, runs)
+    check_method(cfg.attribution.method, methods(), runs)
     published = load_published(Path(conf_dir()) / "published")
     chapters, estimators = [], {}
     for dataset, of_set in runs.items():

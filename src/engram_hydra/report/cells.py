@@ -68,12 +68,16 @@ class Selection:
     """The runs of a table, one for each cell, those left out with the reason, and remarks on the taken.
 
     ``changed`` are runs left out whose cell has other results now, for another reason than chance.
+    ``wanted`` are the tags that were selected by; ``chosen`` is false where nobody asked for the data
+    set, so that it has no runs here.
     """
 
     cells: dict[CellKey, Run]
     left_out: list[tuple[Run, str]]
     remarks: list[tuple[Run, str]] = field(default_factory=list)
     changed: list[Changed] = field(default_factory=list)
+    wanted: Mapping[str, str] = field(default_factory=dict, compare=False)
+    chosen: bool = True
 
 
 def select(
@@ -149,7 +153,7 @@ def select(
         else:
             newest[key] = run
     changed = [one for run in candidates for one in _changed(newest.get(key_of(run)), run)]
-    return Selection(dict(sorted(newest.items())), left_out, remarks, changed)
+    return Selection(dict(sorted(newest.items())), left_out, remarks, changed, wanted)
 
 
 def key_of(run: Run) -> CellKey:

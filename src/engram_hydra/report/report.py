@@ -89,7 +89,7 @@ def document(report: Report) -> list[Block]:
     for chapter in report.chapters:
         blocks += nested(chapter_blocks(chapter))
     not_run = [
-        f"{title}: not run ({how})"
+        f"{title}: {how}"
         for title, how in report.sections.items()
         if isinstance(how, str)
     ]

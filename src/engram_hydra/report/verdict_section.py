@@ -6,7 +6,6 @@ from collections.abc import Sequence, Set
 from itertools import groupby
 
 from engram_hydra.report import document
-from engram_hydra.report.decisions import NOT_RUN
 from engram_hydra.report.document import Block, Heading, Paragraph
 from engram_hydra.report.estimates import Estimate, Spread
 from engram_hydra.report.section import Entry, Section
@@ -41,7 +40,7 @@ def verdict_blocks(verdicts: Sequence[Verdict], statements: Statements) -> list[
         blocks.append(Heading(f"{role.capitalize()}: {dataset}, {metric}", 3))
         if role == SECONDARY and not any(verdict.runs for verdict in found):
             ids = ", ".join(verdict.id for verdict in found)
-            blocks.append(Paragraph(f"{ids}: {NOT_RUN}. {found[0].why}"))
+            blocks.append(Paragraph(f"{ids}: {found[0].word}. {found[0].why}"))
         else:
             blocks += [_block(verdict) for verdict in found]
     return blocks

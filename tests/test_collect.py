@@ -62,8 +62,26 @@ def test_a_name_that_would_lead_elsewhere_is_no_data_set(
         found([name], "a")
 
 
-@pytest.mark.parametrize("text", ["{", "[1]", '{"question_id": "q"}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{",
+        "[1]",
+        '{"question_id": "q"}',
+        '{"question_id": [], "kind": "", "metrics": {}}',
+        '{"question_id": "q", "kind": "", "metrics": "x"}',
+    ],
+)
 def test_a_damaged_file_of_questions_is_told_when_it_is_needed(text: str) -> None:
     [run] = collect(FakeStore("a", rows=text), "a")["a"]  # type: ignore[arg-type]
     with pytest.raises(DataError, match=r"per_question\.jsonl of run r0 is damaged"):
+        run.per_question()
+
+
+def test_a_question_that_stands_twice_is_named() -> None:
+    rows = '{"question_id": "q1", "kind": "", "metrics": {}}\n' * 2
+    [run] = collect(FakeStore("a", rows=rows), "a")["a"]  # type: ignore[arg-type]
+    with pytest.raises(
+        DataError, match=r"damaged \(question q1 stands in it 2 times\): do the run"
+    ):
         run.per_question()

@@ -117,11 +117,15 @@ def _short(names: list[str]) -> str:
 
 
 def _selected(selection: Selection) -> dict[str, Any]:
-    """Which runs stand in the table, as what, why the others don't, and remarks on those that do."""
+    """Which runs stand in the table, as what, why the others don't, and what to bear in mind of either."""
     return {
         "selected": {run.run_id: "/".join(key).rstrip("/") for key, run in selection.cells.items()},
         "left_out": {run.run_id: reason for run, reason in selection.left_out},
         "remarks": [f"{run.run_id} {text}" for run, text in selection.remarks],
+        "changed": [
+            f"{taken.run_id} in place of {run.run_id}, {what} changed: {results}"
+            for run, taken, what, results in selection.changed
+        ],
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+from collections import Counter
 from typing import Any
 
 from hydra.errors import HydraException
@@ -74,13 +75,25 @@ def _run(store: Store, run: Any) -> Run:
 def _rows(store: Store, info: Any) -> list[dict[str, Any]]:
     try:
         rows = [json.loads(x) for x in store.read_artifact(info, PER_QUESTION).splitlines()]
+        times = Counter(row["question_id"] for row in rows)
         for row in rows:
-            row["question_id"], row["kind"], row["metrics"]
-    except (ValueError, KeyError, TypeError) as error:
+            row["kind"], row["metrics"].items()
+        if repeated := [id_ for id_, count in times.items() if count > 1]:
+            raise ValueError(f"question {repeated[0]} stands in it {times[repeated[0]]} times")
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise DataError(
-            f"{PER_QUESTION} of run {info.run_id} is damaged ({error}): run it again."
+            f"{PER_QUESTION} of run {info.run_id} is damaged ({error}): do the run again with "
+            "existing=rerun."
         ) from error
     return rows
+
+
+def methods() -> list[str]:
+    """The names of all methods whose options are in the search path."""
+    from hydra.core.global_hydra import GlobalHydra
+
+    found: list[str] = GlobalHydra.instance().config_loader().get_group_options("method")
+    return found
 
 
 def data_options(dataset: str) -> DictConfig | None:

@@ -372,9 +372,9 @@ class Store:
                 return Path(local).read_text(encoding="utf-8")
         except Exception as error:
             raise TrackingError(
-                f"run {run_id} has no readable artifact {name} ({_first_line(error)}): put it back (if the"
-                " store was moved, its artifacts belong beside it), set tracking.artifacts to where they"
-                " lie, or run that again."
+                f"run {run_id} has no readable artifact {name} ({_unread(error)}): put it back (if the store"
+                " was moved, its artifacts belong beside it), set tracking.artifacts to where they lie, or"
+                " do the run again with existing=rerun."
             ) from error
 
 
@@ -440,6 +440,13 @@ def _check_writable(database: Path) -> None:
 def _as_bytes(content: str | bytes) -> bytes:
     """A file's content, with no secret in its text."""
     return hide_values(content).encode() if isinstance(content, str) else content
+
+
+def _unread(error: Exception) -> str:
+    """Why a text can't be read."""
+    if isinstance(error, UnicodeDecodeError):
+        return "what is there is no text"
+    return str(getattr(error, "strerror", None) or _first_line(error))
 
 
 def _first_line(error: BaseException) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from engram_hydra.report.ablation_table import standing_rows
 from engram_hydra.report.cells import (
+    BAD_SEED,
     DIRTY,
     INCOMPLETE,
     OTHER_DATA,
@@ -22,7 +23,7 @@ from engram_hydra.report.estimates import Cell, seed_list
 
 SHOWN_IDS = 3
 FOR_DIRTY = "No commit holds the code of a dirty tree: commit and run again, or set dirty=take."
-MENDED_BY_A_RERUN = (INCOMPLETE, DIRTY, OTHER_DATA, OTHER_METHOD)
+MENDED_BY_A_RERUN = (INCOMPLETE, DIRTY, OTHER_DATA, OTHER_METHOD, BAD_SEED)
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,8 @@ class Accounting:
 
     ``expected`` counts the runs that the standing rows need; ``missing`` has the seeds that they lack,
     by the row's name. ``ignored`` has run ids by reason, a superseded run's with the id of the newer.
-    ``unshown`` are runs taken that stand in no row, by variant. ``remarks`` are on runs taken.
+    ``unshown`` are runs taken that stand in no row, by variant. ``remarks`` are on runs taken,
+    and ``changed`` has those ignored that gave other results for a cell, by what they differ in.
     ``problems`` are what a report that must be whole may not have, each a sentence.
     """
 
@@ -44,6 +46,7 @@ class Accounting:
     ignored: Mapping[str, Sequence[str]]
     unshown: Mapping[str, Sequence[str]]
     remarks: Sequence[str]
+    changed: Mapping[str, Sequence[str]]
     problems: Sequence[str]
 
 
@@ -70,6 +73,9 @@ def account(
     for key, run in selection.cells.items():
         if key.variant and key.variant not in shown_variants:
             unshown[key.variant].append(run.run_id[:8])
+    changed: dict[str, list[str]] = defaultdict(list)
+    for run, taken, what, results in selection.changed:
+        changed[what].append(f"{taken.run_id[:8]} in place of {run.run_id[:8]}: {results}")
     remarks = [f"{run.run_id} {text}" for run, text in selection.remarks]
     problems = [f"{row}, seed {seed_list(seeds)}, not run" for row, seeds in missing.items()]
     problems += [f"{reason}: {_some(ids)}" for reason, ids in sorted(stuck.items())]
@@ -83,6 +89,7 @@ def account(
         dict(sorted(ignored.items())),
         dict(sorted(unshown.items())),
         remarks,
+        dict(sorted(changed.items())),
         [f"{dataset}: {problem}" for problem in (*problems, *remarks)],
     )
 
@@ -112,6 +119,11 @@ def accounting_blocks(told: Accounting) -> list[Block]:
         for variant, ids in told.unshown.items()
     ]
     items += [f"Run {remark}" for remark in told.remarks]
+    items += [
+        f"Other results for a cell than the run taken, where {what} changed: {len(texts)}"
+        f" ({_some(texts, '; ')})"
+        for what, texts in told.changed.items()
+    ]
     return [Heading("Runs: expected, found, taken, ignored", 2), Bullets(items)]
 
 
@@ -135,7 +147,7 @@ def _lacking(missing: Mapping[str, Sequence[str]]) -> str:
     return "; ".join(f"{row}: {seed_list(seeds)}" for row, seeds in missing.items())
 
 
-def _some(ids: Sequence[str]) -> str:
+def _some(ids: Sequence[str], between: str = ", ") -> str:
     """The first few; runs.json has them all."""
     more = len(ids) - SHOWN_IDS
-    return ", ".join(ids[:SHOWN_IDS]) + (f" and {more} more, see runs.json" if more > 0 else "")
+    return between.join(ids[:SHOWN_IDS]) + (f" and {more} more, see runs.json" if more > 0 else "")

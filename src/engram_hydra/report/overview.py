@@ -58,7 +58,7 @@ def standing_row(chapters: Sequence[Chapter]) -> Paragraph:
                     for table in chapter.tables
                 ]
                 return Paragraph(f"What Coral costs on {name} against Dense: {'; '.join(parts)}.")
-    return Paragraph("What Coral costs on LongMemEval_S against Dense: not run.")
+    return Paragraph("What Coral costs on LongMemEval_S against Dense: not in this report.")
 
 
 def _of(table: Table, label: str) -> str:

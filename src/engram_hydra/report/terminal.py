@@ -68,7 +68,8 @@ def _runs(chapter: Chapter) -> str:
     ignored = [f"{reason} {len(ids)}" for reason, ids in told.ignored.items()]
     hint = f" {FOR_DIRTY}" if DIRTY in told.ignored else ""
     more = f"; ignored: {', '.join(ignored)}.{hint}" if ignored else "."
-    return f"k = {chapter.k}, reader {chapter.reader}; {told.taken} runs taken{more}"
+    runs = "1 run" if told.taken == 1 else f"{told.taken} runs"
+    return f"k = {chapter.k}, reader {chapter.reader}; {runs} taken{more}"
 
 
 def _stated(report: Report, chapter: Chapter) -> Table:

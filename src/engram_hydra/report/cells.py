@@ -13,6 +13,7 @@ DETERMINISTIC = "deterministic"
 INCOMPLETE = "incomplete"
 DIRTY = "dirty tree"
 OTHER_DATA = "other data hash"
+OTHER_K = "other k"
 OTHER_METHOD = "older constants or code of the method"
 SAME = 1e-9  # metrics of one run key that differ by more are told
 GOES_WITH_ANY = {"embedder": "none", "overflow": "none", "reader": NOT_ASKED, "endpoint": ""}

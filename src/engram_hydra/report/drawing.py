@@ -119,7 +119,7 @@ def lanes(
     for column, title in enumerate(titles):
         left = LABELS + column * (each + GAP)
         box = (left / WIDTH, foot / height, each / WIDTH, LANE * len(names) / height)
-        axes = figure.add_axes(box, sharex=(panels or [like])[0] if shared else None)
+        axes = figure.add_axes(box, sharex=(panels[0] if panels else like) if shared else None)
         axes.set_ylim(len(names) - 0.5, -0.5)
         axes.set_yticks([])
         axes.spines["left"].set_visible(False)

@@ -18,6 +18,7 @@ from engram_hydra.environment import environment, peak_memory_mib, reset_peak_me
 from engram_hydra.errors import ConfigError
 from engram_hydra.existing import alone, standing_run
 from engram_hydra.inside import inside_files
+from engram_hydra.job_marks import mark_stood
 from engram_hydra.memories.build import memory_class
 from engram_hydra.metrics.immune import immune_metrics
 from engram_hydra.metrics.summary import headline
@@ -55,8 +56,10 @@ def run(cfg: DictConfig) -> str:
     database = sqlite_file(store.uri)
     shared = database.parent if database else Path(cfg.paths.cache)
     with alone(shared, tags["engram.run_key"]):
-        standing = standing_run(store, tags, cfg.existing)
-        return standing or _new_run(cfg, data, reader, store, tags)
+        if standing := standing_run(store, tags, cfg.existing):
+            mark_stood()
+            return standing
+        return _new_run(cfg, data, reader, store, tags)
 
 
 def _new_run(

@@ -373,8 +373,8 @@ class Store:
         except Exception as error:
             raise TrackingError(
                 f"run {run_id} has no readable artifact {name} ({_unread(error)}): put it back (if the"
-                " store was moved, its artifacts belong beside it), set tracking.artifacts to where they lie, or"
-                " do the run again with existing=rerun."
+                " store was moved, its artifacts belong beside it), set tracking.artifacts to where they"
+                " lie, or do the run again with existing=rerun."
             ) from error
 
 

@@ -91,7 +91,7 @@ def summary(report: Report) -> list[Block]:
     elif report.chapters:
         blocks.append(Detail(NO_CORAL, verdicts.blocks, ["verdicts.csv"]))
     if table:
-        blocks += [*nested(table.blocks), standing_row(report.chapters)]
+        blocks += [*nested(table.blocks), *standing_row(report.chapters)]
     return blocks
 
 

@@ -8,6 +8,7 @@ import sys
 import pytest
 from hydra.errors import MissingConfigException
 from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
 
 from engram_hydra.cli import explain, register_resolvers
 from engram_hydra.errors import ConfigError, DataError

@@ -212,7 +212,9 @@ def test_a_full_disk_is_told_and_once_there_is_room_nothing_is_lost(tmp_path: Pa
         cache = VectorCache(tmp_path / "disk", FakeOptions())
         cache.fetch(TEXTS[:9], fake_model.encode)
         leave(0)
-        with pytest.raises(ConfigError, match=r"disk is full.*: make room"):
+        with pytest.raises(
+            ConfigError, match=r"disk is full.*: make its folder writable, with room"
+        ):
             cache.fetch(TEXTS, fake_model.encode)
         assert_right(cache.fetch(TEXTS[:9], refuse), TEXTS[:9])
         leave(1 << 20)

@@ -64,11 +64,7 @@ def standing_run(store: Store, tags: Mapping[str, str], existing: str) -> str | 
                 f"run {run.info.run_id} of {started} is this very run, complete: set existing=skip to"
                 " let it stand, or existing=rerun to run it anew."
             )
-        log.info(
-            "run %s of %s stands for this one (existing=rerun runs it anew)",
-            run.info.run_id,
-            started,
-        )
+        log.info("stood already: run %s of %s", run.info.run_id, started)
         run_id: str = run.info.run_id
         return run_id
     return None

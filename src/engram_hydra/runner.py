@@ -18,6 +18,7 @@ from engram_hydra.environment import environment, peak_memory_mib, reset_peak_me
 from engram_hydra.errors import ConfigError
 from engram_hydra.existing import alone, standing_run
 from engram_hydra.inside import inside_files
+from engram_hydra.job_marks import mark_stood
 from engram_hydra.kept import Kept, find_kept, logged_or_kept
 from engram_hydra.memories.build import memory_class
 from engram_hydra.metrics.immune import immune_metrics
@@ -57,6 +58,7 @@ def run(cfg: DictConfig) -> str:
     shared = database.parent if database else Path(cfg.paths.cache)
     with alone(shared, tags["engram.run_key"]):
         if standing := standing_run(store, tags, cfg.existing):
+            mark_stood()
             return standing
         kept = None if cfg.existing == "rerun" else find_kept(Path(cfg.paths.outputs), tags)
         return (

@@ -7,10 +7,12 @@ import logging
 import os
 import re
 import tempfile
+import time
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -19,6 +21,7 @@ from filelock import FileLock
 
 from engram_hydra.address import check_address, is_server, sqlite_file
 from engram_hydra.errors import EngramError, NotLoggedError, TrackingError
+from engram_hydra.moved import follow_files
 from engram_hydra.names import below
 from engram_hydra.secrets import hide, hide_values
 from engram_hydra.server import ask, await_server
@@ -33,6 +36,7 @@ PARAMS_AT_ONCE = 100
 RUNS_AT_ONCE = 1000
 LONGEST_TAG = 5000
 SECONDS_FOR_LOCK = 60
+CLOCKS_DIFFER = 60_000  # ms that two machines' clocks may be apart
 
 log = logging.getLogger(__name__)
 
@@ -79,9 +83,13 @@ class Store:
         try:
             if not remote:  # or it would be found out only when the run is over
                 Path(str(artifacts)).mkdir(parents=True, exist_ok=True)
+                if not os.access(str(artifacts), os.W_OK):
+                    raise PermissionError(f"{artifacts} is read-only")
             with self._alone():
                 from mlflow import MlflowClient
 
+                # Its tracebacks of what it raises anyway, and is told here.
+                logging.getLogger("mlflow.store.db.utils").setLevel(logging.CRITICAL)
                 client = MlflowClient(tracking_uri=self.uri)
                 found = client.get_experiment_by_name(experiment)
                 if found is None:
@@ -102,7 +110,14 @@ class Store:
                 " place of --default-artifact-root or --no-serve-artifacts, and set another"
                 " tracking.experiment."
             )
-        if location not in (None, place):
+        if location not in (None, place) and self._follows(place, str(location)):
+            log.warning(
+                "the store was moved or copied: files of the experiment %s are in %s now, not in %s",
+                experiment,
+                location,
+                place,
+            )
+        elif location not in (None, place):
             log.warning(
                 "files go to %s, where the experiment %s has kept them from its start, not to %s",
                 place,
@@ -110,6 +125,16 @@ class Store:
                 location,
             )
         return client
+
+    def _follows(self, place: str, location: str) -> bool:
+        """Whether the store has changed to the files that lie where they are looked for now."""
+        database = sqlite_file(self.uri)
+        local = place.startswith("file:") and location.startswith("file:")
+        return (
+            database is not None
+            and local
+            and follow_files(database, self.experiment_id, place, location)
+        )
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -148,16 +173,19 @@ class Store:
         from mlflow.entities import Param
 
         shown = {key: hide(value) for key, value in tags.items()}
-        record = Record(self._new_run(name, shown))
+        with self._told(name):
+            record = Record(self._new_run(name, shown))
         try:
             values = [Param(key, hide(str(value))) for key, value in params.items()]
-            for start in range(0, len(values), PARAMS_AT_ONCE):  # first: a failed run has them too
-                self.client.log_batch(record.run_id, params=values[start : start + PARAMS_AT_ONCE])
+            with self._told(name):  # first: a failed run has them too
+                for n in range(0, len(values), PARAMS_AT_ONCE):
+                    self.client.log_batch(record.run_id, params=values[n : n + PARAMS_AT_ONCE])
             yield record
             _refuse_what_is_not_finite(record.metrics)
             record.files = {file: _as_bytes(content) for file, content in record.files.items()}
             try:
-                self._log_results(record)
+                with self._told(name):
+                    self._log_results(record)
             except Exception as error:
                 if not is_server(self.uri):
                     raise
@@ -170,10 +198,26 @@ class Store:
             self._fail(record, error)
             raise
 
+    @contextmanager
+    def _told(self, name: str) -> Iterator[None]:
+        """What the store or its disk refuses, in a sentence."""
+        from mlflow.exceptions import MlflowException
+
+        try:
+            yield
+        except (OSError, MlflowException) as error:
+            raise TrackingError(
+                f"the run {name} can't be logged to {self.uri} ({_first_line(error)}): see that the store"
+                " and the folders of its files and of outputs have room and can be written, then start"
+                " the same command again; complete runs are kept."
+            ) from error
+
     def _new_run(self, name: str, tags: dict[str, str]) -> str:
         if is_server(self.uri):
             tags["engram.attempt"] = uuid4().hex
-        made: str = self.client.create_run(self.experiment_id, run_name=name, tags=tags).info.run_id
+        made: str = self.client.create_run(
+            self.experiment_id, self._start(), tags, run_name=name
+        ).info.run_id
         if is_server(self.uri):
             # A request whose answer was lost is sent again, and then there are two runs.
             for run in self.runs(f"tags.`engram.attempt` = '{tags['engram.attempt']}'"):
@@ -181,9 +225,25 @@ class Store:
                     self.client.delete_run(run.info.run_id)
         return made
 
-    def _log_results(self, record: Record) -> None:
-        import time
+    def _start(self) -> int:
+        """Now, in ms since 1970; just after the newest run where the clock is behind that.
 
+        Of runs that do the same the newest counts, and a clock may jump back.
+        """
+        now = int(time.time() * 1000)
+        order = ["attributes.start_time DESC"]
+        found = self.client.search_runs([self.experiment_id], max_results=1, order_by=order)
+        newest = found[0].info.start_time if found else 0
+        if newest > now + CLOCKS_DIFFER:
+            log.warning(
+                "run %s is dated %s, which is still to come: set the clock right or delete that run; this"
+                " one is dated just after it, to count as the newer",
+                found[0].info.run_id,
+                datetime.fromtimestamp(newest / 1000).strftime("%Y-%m-%d %H:%M"),
+            )
+        return max(now, newest + 1)
+
+    def _log_results(self, record: Record) -> None:
         from mlflow.entities import Metric, RunTag
 
         now = int(time.time() * 1000)
@@ -312,7 +372,9 @@ class Store:
                 return Path(local).read_text(encoding="utf-8")
         except Exception as error:
             raise TrackingError(
-                f"run {run_id} has no readable artifact {name}: {_first_line(error)}."
+                f"run {run_id} has no readable artifact {name} ({_unread(error)}): put it back (if the"
+                " store was moved, its artifacts belong beside it), set tracking.artifacts to where they"
+                " lie, or do the run again with existing=rerun."
             ) from error
 
 
@@ -378,6 +440,13 @@ def _check_writable(database: Path) -> None:
 def _as_bytes(content: str | bytes) -> bytes:
     """A file's content, with no secret in its text."""
     return hide_values(content).encode() if isinstance(content, str) else content
+
+
+def _unread(error: Exception) -> str:
+    """Why a text can't be read."""
+    if isinstance(error, UnicodeDecodeError):
+        return "what is there is no text"
+    return str(getattr(error, "strerror", None) or _first_line(error))
 
 
 def _first_line(error: BaseException) -> str:

@@ -34,6 +34,7 @@ check: $(READY)
 # The last script takes about 25 minutes: growth.py --rounds 1 is enough for a look.
 bench: $(READY)
 	$(BIN)/python benchmarks/overhead.py
+	$(BIN)/python benchmarks/sweeps.py
 	$(BIN)/python benchmarks/coral.py
 	$(BIN)/python benchmarks/intervals.py
 	$(BIN)/python benchmarks/peers.py
@@ -53,7 +54,7 @@ ui: $(READY)
 lock:
 	echo "torch==2.13.0" > .torch-pin
 	uv pip compile --quiet --universal --python-version 3.10 --extra dev --extra peers \
-		--extra joblib --extra slurm --extra ray --no-header --no-annotate \
+		--extra joblib --extra slurm --extra ray --extra server --no-header --no-annotate \
 		--constraint .torch-pin pyproject.toml | grep -vE '^(nvidia-|triton|cuda-)' > requirements.lock
 	rm .torch-pin
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from omegaconf import OmegaConf
 
-from engram_hydra.collect import collect
+from engram_hydra.collect import check_known, collect
 from engram_hydra.errors import ConfigError, DataError
 
 
@@ -46,6 +46,14 @@ def test_those_named_stand_in_their_order_even_without_runs() -> None:
     assert found("a", "a", "b") == {"a": ["r0"]}
 
 
+def test_a_name_without_runs_must_be_a_data_set(compose: Any) -> None:
+    for name in ("fc_sh_6k", "synthetic"):
+        check_known(collect(FakeStore(), name))  # type: ignore[arg-type]
+    check_known(collect(FakeStore("mine"), "mine"))  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match=r"fc_sh_6kk: .* did you mean .*fc_sh_6k"):
+        check_known(collect(FakeStore("synthetic"), "fc_sh_6kk"))  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("wanted", [3, [["a"]], {"a": 1}, [None]])
 def test_what_is_no_name_is_refused(wanted: Any) -> None:
     with pytest.raises(ConfigError, match="names no data set"):
@@ -62,8 +70,26 @@ def test_a_name_that_would_lead_elsewhere_is_no_data_set(
         found([name], "a")
 
 
-@pytest.mark.parametrize("text", ["{", "[1]", '{"question_id": "q"}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{",
+        "[1]",
+        '{"question_id": "q"}',
+        '{"question_id": [], "kind": "", "metrics": {}}',
+        '{"question_id": "q", "kind": "", "metrics": "x"}',
+    ],
+)
 def test_a_damaged_file_of_questions_is_told_when_it_is_needed(text: str) -> None:
     [run] = collect(FakeStore("a", rows=text), "a")["a"]  # type: ignore[arg-type]
     with pytest.raises(DataError, match=r"per_question\.jsonl of run r0 is damaged"):
+        run.per_question()
+
+
+def test_a_question_that_stands_twice_is_named() -> None:
+    rows = '{"question_id": "q1", "kind": "", "metrics": {}}\n' * 2
+    [run] = collect(FakeStore("a", rows=rows), "a")["a"]  # type: ignore[arg-type]
+    with pytest.raises(
+        DataError, match=r"damaged \(question q1 stands in it 2 times\): do the run"
+    ):
         run.per_question()

@@ -37,6 +37,7 @@ ANOTHER = {
 }
 FOUND = {  # and keys that do, or that say how fast
     *("embedder.path", "embedder.package", "dataset.path", "dataset.sha256", "workers"),
+    *("existing", "fail_fast"),
     *("reader.api_key_env", "reader.concurrency", "reader.timeout", "reader.retries"),
     *("reader.prompt_price", "reader.completion_price"),
 }

@@ -513,6 +513,19 @@ def test_an_artifact_that_is_gone_is_told(store):
         store.read_artifact(store.client.get_run(record.run_id).info, "no.txt")
 
 
+def test_what_is_wrong_with_an_artifact_is_told_in_words(store):
+    with store.run("n", {}, {}) as record:
+        record.files |= {"rows.jsonl": b"\xff\xfe"}
+    info = store.client.get_run(record.run_id).info
+    for name, why in (
+        ("rows.jsonl", "what is there is no text"),
+        ("no.txt", "No such file or dir"),
+    ):
+        with pytest.raises(TrackingError, match=rf"{name} \({why}.*\): put the file back") as told:
+            store.read_artifact(info, name)
+        assert "Errno" not in str(told.value) and "codec" not in str(told.value)
+
+
 def test_the_data_set_is_the_runs_input(store):
     item = Item("a", 0, "text")
     question = Question("q", "text?", ("answer",), "single_hop")
@@ -579,3 +592,23 @@ def test_a_local_artifact_is_read_where_it_lies_and_another_through_mlflow(store
     info._artifact_uri = "mlflow-artifacts:/1/artifacts"
     assert store.read_artifact(info, "a b%.txt") == "ä"
     assert asked == [(record.run_id, "a b%.txt")]
+
+
+def test_a_data_set_that_two_runs_log_at_once_is_logged_by_both(store, monkeypatch):
+    """MLflow looks whether it has the data set and then adds it, which another run may do between."""
+    from mlflow.exceptions import MlflowException
+
+    log_inputs, refused = store.client.log_inputs, []
+
+    def racing(run_id, **more):
+        if not refused:
+            refused.append(run_id)
+            raise MlflowException("UNIQUE constraint failed: datasets.name")
+        log_inputs(run_id, **more)
+
+    monkeypatch.setattr(store.client, "log_inputs", racing)
+    with store.run("n", {}, {}) as record:
+        store.log_dataset(record.run_id, Dataset("tiny", (), "ab" * 32, "made up"))
+    assert refused == [record.run_id]
+    (logged,) = only_run(store).inputs.dataset_inputs
+    assert logged.dataset.name == "tiny"

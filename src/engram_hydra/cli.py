@@ -29,6 +29,7 @@ from engram_hydra.errors import (
     SecretError,
     reason,
 )
+from engram_hydra.job_marks import mark_done
 from engram_hydra.secrets import hide, refuse_in_arguments
 
 USAGE_ERROR = 2
@@ -61,7 +62,10 @@ def hydra_command(task: Callable[[DictConfig], Any], config_name: str) -> None:
         heed_sigterm()  # here, for a launcher may run the job in a process of its own
         try:
             _stop_after_failure(cfg)
-            return _without_exit(task, cfg)
+            result = _without_exit(task, cfg)
+            if _in_sweep():
+                mark_done()
+            return result
         except NotStartedError:
             raise
         except Exception as error:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import logging
 import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hydra.errors import HydraException
@@ -42,6 +44,24 @@ def collect(store: Store, wanted: Any) -> dict[str, list[Run]]:
     return {name: found[name] for name in sorted(found, key=_by_size)}
 
 
+def check_known(runs: Mapping[str, Sequence[Run]]) -> None:
+    """Raise ConfigError if a data set has neither runs nor options of its name: it was misspelt."""
+    from difflib import get_close_matches
+
+    from hydra.core.global_hydra import GlobalHydra
+
+    for name, found in runs.items():
+        if found or data_options(name) is not None:
+            continue
+        loader = GlobalHydra.instance().config_loader()
+        known = sorted(loader.get_group_options("dataset"))
+        near = get_close_matches(name, known) or known
+        raise ConfigError(
+            f"datasets={name}: there is no such data set, nor any run of one: did you mean"
+            f" {' or '.join(near)}?"
+        )
+
+
 def _names(wanted: Any) -> list[str]:
     names = OmegaConf.to_container(wanted) if OmegaConf.is_config(wanted) else wanted
     names = [names] if isinstance(names, str) else [] if names is None else names
@@ -74,13 +94,25 @@ def _run(store: Store, run: Any) -> Run:
 def _rows(store: Store, info: Any) -> list[dict[str, Any]]:
     try:
         rows = [json.loads(x) for x in store.read_artifact(info, PER_QUESTION).splitlines()]
+        times = Counter(row["question_id"] for row in rows)
         for row in rows:
-            row["question_id"], row["kind"], row["metrics"]
-    except (ValueError, KeyError, TypeError) as error:
+            row["kind"], row["metrics"].items()
+        if repeated := [id_ for id_, count in times.items() if count > 1]:
+            raise ValueError(f"question {repeated[0]} stands in it {times[repeated[0]]} times")
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise DataError(
-            f"{PER_QUESTION} of run {info.run_id} is damaged ({error}): run it again."
+            f"{PER_QUESTION} of run {info.run_id} is damaged ({error}): do the run again with "
+            "existing=rerun."
         ) from error
     return rows
+
+
+def methods() -> list[str]:
+    """The names of all methods whose options are in the search path."""
+    from hydra.core.global_hydra import GlobalHydra
+
+    found: list[str] = GlobalHydra.instance().config_loader().get_group_options("method")
+    return found
 
 
 def data_options(dataset: str) -> DictConfig | None:

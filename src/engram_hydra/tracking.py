@@ -20,11 +20,11 @@ from uuid import uuid4
 from filelock import FileLock
 
 from engram_hydra.address import check_address, is_server, sqlite_file
-from engram_hydra.errors import EngramError, TrackingError
+from engram_hydra.errors import EngramError, NotLoggedError, TrackingError
 from engram_hydra.moved import follow_files
 from engram_hydra.names import below
 from engram_hydra.secrets import hide, hide_values
-from engram_hydra.server import await_server
+from engram_hydra.server import ask, await_server
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -79,7 +79,7 @@ class Store:
         remote = artifacts is None or re.match(r"[a-z][a-z0-9+.-]+:/", artifacts) is not None
         location = artifacts if remote else Path(str(artifacts)).resolve().as_uri()
         if is_server(self.uri):
-            await_server(self.uri)
+            await_server(self.uri, patient=_in_sweep())
         try:
             if not remote:  # or it would be found out only when the run is over
                 Path(str(artifacts)).mkdir(parents=True, exist_ok=True)
@@ -167,9 +167,10 @@ class Store:
         """A run around the block: all of it is logged, or it is marked FAILED with its traceback.
 
         The record's files and the job's log become artifacts. ``engram.complete`` is written last of
-        all, so that a run without it is no result.
+        all, so that a run without it is no result. Raises NotLoggedError where a server can't be
+        reached when the block is over.
         """
-        from mlflow.entities import Param, RunTag
+        from mlflow.entities import Param
 
         shown = {key: hide(value) for key, value in tags.items()}
         with self._told(name):
@@ -180,18 +181,18 @@ class Store:
                 for n in range(0, len(values), PARAMS_AT_ONCE):
                     self.client.log_batch(record.run_id, params=values[n : n + PARAMS_AT_ONCE])
             yield record
-            with self._told(name):
-                self._log_metrics(record)
-                files = {name: _as_bytes(content) for name, content in record.files.items()}
-                sizes = {name: len(content) for name, content in files.items()}
-                record.tags["engram.files"] = json.dumps(sizes)
-                rest = [RunTag(key, hide(value)) for key, value in record.tags.items()]
-                self.client.log_batch(record.run_id, tags=rest)
-                for file, content in files.items():
-                    self._log_file(record.run_id, file, content)
-                self._log_logs(record)
-                self.client.set_terminated(record.run_id, "FINISHED")
-                self.client.set_tag(record.run_id, "engram.complete", "true")
+            _refuse_what_is_not_finite(record.metrics)
+            record.files = {file: _as_bytes(content) for file, content in record.files.items()}
+            try:
+                with self._told(name):
+                    self._log_results(record)
+            except Exception as error:
+                if not is_server(self.uri):
+                    raise
+                problem = ask(self.uri) or _first_line(error)
+                raise NotLoggedError(
+                    f"the server {self.uri} could not be reached to log run {record.run_id} ({problem})"
+                ) from error
             log.info("done: run %s (%s)", record.run_id, name)
         except BaseException as error:
             self._fail(record, error)
@@ -242,6 +243,23 @@ class Store:
             )
         return max(now, newest + 1)
 
+    def _log_results(self, record: Record) -> None:
+        from mlflow.entities import Metric, RunTag
+
+        now = int(time.time() * 1000)
+        self.client.log_batch(
+            record.run_id, metrics=[Metric(k, float(v), now, 0) for k, v in record.metrics.items()]
+        )
+        sizes = {name: len(content) for name, content in record.files.items()}
+        record.tags["engram.files"] = json.dumps(sizes)
+        rest = [RunTag(key, hide(value)) for key, value in record.tags.items()]
+        self.client.log_batch(record.run_id, tags=rest)
+        for file, content in record.files.items():
+            self._log_file(record.run_id, file, _as_bytes(content))
+        self._log_logs(record)
+        self.client.set_terminated(record.run_id, "FINISHED")
+        self.client.set_tag(record.run_id, "engram.complete", "true")
+
     def _log_file(self, run_id: str, file: str, content: bytes) -> None:
         place, _, name = file.rpartition("/")
         with tempfile.TemporaryDirectory() as folder:
@@ -249,27 +267,14 @@ class Store:
             local.write_bytes(content)
             self.client.log_artifact(run_id, str(local), place or None)
 
-    def _log_metrics(self, record: Record) -> None:
-        import math
-
-        from mlflow.entities import Metric
-
-        wrong = [key for key, value in record.metrics.items() if not math.isfinite(value)]
-        if wrong:
-            raise EngramError(
-                f"the metrics {', '.join(wrong)} are not finite numbers; nothing was logged."
-            )
-        now = int(time.time() * 1000)
-        self.client.log_batch(
-            record.run_id, metrics=[Metric(k, float(v), now, 0) for k, v in record.metrics.items()]
-        )
-
     def _fail(self, record: Record, error: BaseException) -> None:
         """Mark the run FAILED (KILLED where a person stopped it), with the traceback as tag and log."""
         killed = isinstance(error, KeyboardInterrupt)
         trace = hide("".join(traceback.format_exception(error)))
         log.error("run %s %s:\n%s", record.run_id, "was stopped" if killed else "failed", trace)
         try:  # whatever stopped the run may stop this too, and must not be hidden by it
+            if is_server(self.uri) and (problem := ask(self.uri)):  # MLflow would try for minutes
+                raise TrackingError(f"{self.uri} does not answer ({problem})")
             self.client.set_terminated(record.run_id, "KILLED" if killed else "FAILED")
             self.client.set_tag(record.run_id, "engram.error", trace[-LONGEST_TAG:])
             self._log_logs(record)
@@ -287,6 +292,7 @@ class Store:
         """Show the data set as the run's input, with its digest."""
         from mlflow.entities import Dataset as MlflowDataset
         from mlflow.entities import DatasetInput, InputTag
+        from mlflow.exceptions import MlflowException
 
         profile = {
             "histories": len(dataset.histories),
@@ -301,11 +307,20 @@ class Store:
             profile=json.dumps(profile),
         )
         tags = [InputTag("mlflow.data.context", "evaluation")]
-        self.client.log_inputs(run_id, datasets=[DatasetInput(entity, tags)])
+        inputs = [DatasetInput(entity, tags)]
+        try:
+            self.client.log_inputs(run_id, datasets=inputs)
+        except MlflowException:  # as where another run made the row of this data set just now
+            self.client.log_inputs(run_id, datasets=inputs)
 
     def having(self, tag: str, value: str) -> list[Any]:
         """The runs whose tag has this value, newest first, complete or not."""
         return list(self.runs(f"tags.`{tag}` = '{value}'"))
+
+    def mark_failed(self, run_id: str, reason: str) -> None:
+        """Mark a run as FAILED that could not reach its server to say so."""
+        self.client.set_terminated(run_id, "FAILED")
+        self.client.set_tag(run_id, "engram.error", reason)
 
     def mark_killed(self, tag: str, value: str) -> None:
         """Mark those runs with this tag as KILLED that still count as running."""
@@ -357,9 +372,9 @@ class Store:
                 return Path(local).read_text(encoding="utf-8")
         except Exception as error:
             raise TrackingError(
-                f"run {run_id} has no readable artifact {name} ({_first_line(error)}): put it back (if the"
+                f"run {run_id} has no readable artifact {name} ({_unread(error)}): put it back (if the"
                 " store was moved, its artifacts belong beside it), set tracking.artifacts to where they"
-                " lie, or run that again."
+                " lie, or do the run again with existing=rerun."
             ) from error
 
 
@@ -373,6 +388,15 @@ def _made(client: MlflowClient, experiment: str, location: str | None) -> Any:
         if error.error_code != "RESOURCE_ALREADY_EXISTS":
             raise
         return client.get_experiment_by_name(experiment)
+
+
+def _refuse_what_is_not_finite(metrics: Mapping[str, float]) -> None:
+    import math
+
+    if wrong := [key for key, value in metrics.items() if not math.isfinite(value)]:
+        raise EngramError(
+            f"the metrics {', '.join(wrong)} are not finite numbers; nothing was logged."
+        )
 
 
 def flatten(options: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -418,8 +442,22 @@ def _as_bytes(content: str | bytes) -> bytes:
     return hide_values(content).encode() if isinstance(content, str) else content
 
 
+def _unread(error: Exception) -> str:
+    """Why a text can't be read."""
+    if isinstance(error, UnicodeDecodeError):
+        return "what is there is no text"
+    return str(getattr(error, "strerror", None) or _first_line(error))
+
+
 def _first_line(error: BaseException) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+
+
+def _in_sweep() -> bool:
+    from hydra.core.hydra_config import HydraConfig
+    from hydra.types import RunMode
+
+    return HydraConfig.initialized() and HydraConfig.get().mode is RunMode.MULTIRUN
 
 
 def output_folder() -> Path:

@@ -195,7 +195,7 @@ def break_rows(file: Path) -> None:
 @pytest.mark.parametrize("damage", [break_file, break_rows])
 def test_a_damaged_vector_cache_is_made_anew(workspace, tmp_path, damage):
     cache = {"ENGRAM_CACHE": str(tmp_path / "cache")}
-    dense = ("method=dense", *SMALL)
+    dense = ("method=dense", *SMALL, "existing=rerun")
     workspace.ok(*dense, **cache)
     (file,) = (tmp_path / "cache").rglob("*.sqlite")
     damage(file)
@@ -206,7 +206,7 @@ def test_a_damaged_vector_cache_is_made_anew(workspace, tmp_path, damage):
     second, first = workspace.runs(complete="true")
     for name in ("per_question.jsonl", "run.trec"):
         assert workspace.artifact(second, name) == workspace.artifact(first, name)
-    assert "damaged" not in workspace.run(*dense, **cache).stderr
+    assert "damaged" not in workspace.run(*dense, **cache).stdout
 
 
 # Places to write to

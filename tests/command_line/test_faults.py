@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from faulty_disk import read_only, small_disk
+
 from workspace import SMALL, Workspace
 
 BM25 = ("method=bm25", *SMALL)

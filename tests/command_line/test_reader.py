@@ -57,7 +57,7 @@ def test_a_deterministic_method_is_read_five_times_and_a_rerun_costs_nothing(wor
         assert request.question.startswith("Memory 1:\n")
         assert "\nNow answer: " in request.question
         assert (request.body["temperature"], request.body["max_tokens"]) == (0.7, 10)
-        assert asked(server, "method=bm25", *prices).returncode == 0
+        assert asked(server, "method=bm25", *prices, "existing=rerun").returncode == 0
         assert len(server.requests) == 15 * 5
     again, first = workspace.runs()
     rows = workspace.rows(first)

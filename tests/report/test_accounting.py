@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engram_hydra.report.accounting import Accounting, account, accounting_blocks
-from engram_hydra.report.cells import DETERMINISTIC, Run, select
+from engram_hydra.report.cells import BAD_SEED, DETERMINISTIC, Run, select
 from engram_hydra.report.document import to_markdown
 from engram_hydra.report.estimates import Cell
 
@@ -91,6 +91,30 @@ def test_two_results_of_one_run_are_a_problem(make_run: Callable[..., Run]) -> N
     remark = "new differs from old that it supersedes: answer_in_top_1 0.5, was 0"
     assert accounting.problems == [f"fc_sh_6k: {remark}"]
     assert f"Run {accounting.remarks[0]}" in lines(accounting)
+
+
+def test_results_that_changed_with_the_code_are_told_and_no_problem(
+    make_run: Callable[..., Run],
+) -> None:
+    whole = [make_run("dense"), *(make_run(seed=seed) for seed in range(5))]
+    runs = [
+        *whole,
+        make_run("tide", run_id="old", run_key="a", columns={"answer_in_top_1": [0.0, 0.0]}),
+        make_run("tide", run_id="new", started=2, run_key="b", code_sha256="other"),
+    ]
+    accounting = told(runs)
+    assert accounting.problems == []
+    assert (
+        "Other results for a cell than the run taken, where code changed: 1"
+        " (new in place of old: answer_in_top_1 0.5, was 0)"
+    ) in lines(accounting)
+
+
+def test_a_seed_that_is_none_is_a_problem_with_the_run_named(make_run: Callable[..., Run]) -> None:
+    whole = [make_run("dense"), *(make_run(seed=seed) for seed in range(5))]
+    accounting = told([*whole, make_run(seed="one", run_id="odd")])
+    assert accounting.problems == [f"fc_sh_6k: {BAD_SEED}: odd"]
+    assert f"Ignored, {BAD_SEED}: 1 (odd)" in lines(accounting)
 
 
 def test_variants_that_stand_in_no_row_are_listed(make_run: Callable[..., Run]) -> None:

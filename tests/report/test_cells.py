@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engram_hydra.errors import ConfigError
-from engram_hydra.report.cells import CellKey, Run, Selection, select
+from engram_hydra.report.cells import BAD_SEED, UNTOLD, CellKey, Run, Selection, select
 
 OTHER_SHA = "b" * 64
 
@@ -45,17 +45,16 @@ def test_newest_complete_run_of_a_cell(make_run: Callable[..., Run]) -> None:
         ({"complete": "false"}, "incomplete"),
         ({"exploratory": "true"}, "exploratory"),
         ({"audit": "true"}, "audit without a rule"),
+        *(({"seed": seed}, BAD_SEED) for seed in ("one", "", "-1", "²", "1.5", "9" * 5000)),
         ({"k": "5"}, "other k"),
         ({"reader": "none"}, "other reader"),
         ({"embedder": "bge_small"}, "other embedder"),
     ],
 )
 def test_left_out(make_run: Callable[..., Run], tags: dict[str, str], reason: str) -> None:
-    selection = chosen([make_run("dense", **tags), make_run("tide", audit="false")])
+    selection = chosen([make_run("dense", run_id="left", **tags), make_run("tide", audit="false")])
     assert [key.method for key in selection.cells] == ["tide"]
-    assert [(run.run_id, why) for run, why in selection.left_out] == [
-        ("dense.none.deterministic", reason)
-    ]
+    assert [(run.run_id, why) for run, why in selection.left_out] == [("left", reason)]
 
 
 def test_a_dirty_tree_is_left_out_unless_asked_for(make_run: Callable[..., Run]) -> None:
@@ -103,6 +102,39 @@ def test_the_same_run_with_other_results_is_told(make_run: Callable[..., Run]) -
     assert len(remarks([1.0, 0.0], [1.0, 1e-8], same)) == 1
     assert remarks([1.0, 0.0], [1.0, 1.0], ("k", "other")) == []
     assert remarks([1.0, 0.0], [1.0, 1.0], ("", "")) == []
+
+
+@pytest.mark.parametrize(
+    ("tags", "what"),
+    [
+        ({"code_sha256": "c"}, "code"),
+        ({"data_sha256": OTHER_SHA}, "data"),
+        ({"method_sha256": "m"}, "constants or own code of the method"),
+        ({"code_sha256": "c", "data_sha256": OTHER_SHA}, "code and data"),
+        ({}, UNTOLD),
+    ],
+)
+def test_a_changed_result_is_told_with_what_changed(
+    make_run: Callable[..., Run], tags: dict[str, str], what: str
+) -> None:
+    """It is no remark, since the two need not agree; what agrees or stands in no cell is not told."""
+
+    def changed(column: list[float], **also: Any) -> list[tuple[str, str, str, str]]:
+        runs = [
+            make_run("dense", run_id="new", started=2, run_key="a", data_sha256="a" * 64),
+            make_run(
+                "dense",
+                **{"run_id": "old", "run_key": "b", **tags, **also},
+                columns={"answer_in_top_1": column},
+            ),
+        ]
+        selection = chosen(runs, data_sha256="a" * 64)
+        assert selection.remarks == [] and len(selection.left_out) == 1
+        return [(run.run_id, taken.run_id, *rest) for run, taken, *rest in selection.changed]
+
+    assert changed([1.0, 1.0]) == [("old", "new", what, "answer_in_top_1 0.5, was 1")]
+    assert changed([1.0, 0.0]) == []
+    assert changed([1.0, 1.0], complete="") == []
 
 
 def test_a_metric_that_only_one_of_them_logged_is_told(make_run: Callable[..., Run]) -> None:

@@ -73,10 +73,14 @@ def test_one_sentence_says_whether_the_statements_came_first() -> None:
     assert banner(H1, h2).startswith("Stated before running: all 3 runs behind the verdicts carry")
     changed = replace(h2, other_statements=("c3",))
     said = banner(H1, changed)
-    assert "changed after 1 of the 3 runs behind the verdicts (H2): compare" in said
+    assert (
+        "differs from the one that 1 of the 3 runs behind the verdicts carry (H2): compare" in said
+    )
     assert "Stated before running" not in said
     every = [replace(one, other_statements=one.runs) for one in (H1, h2)]
-    assert "was changed after all 3 runs behind the verdicts: compare" in banner(*every)
+    assert "differs from the one that all 3 runs behind the verdicts carry: compare" in banner(
+        *every
+    )
     said = banner(replace(H1, no_statements=("b2",)), replace(h2, no_statements=("b2",)))
     assert said.startswith("1 of the 3 runs (H1, H2) do not say under which statements")
     assert banner(replace(H1, runs=())).startswith("There are no runs yet")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from engram_hydra.report.ablation_table import standing_rows
 from engram_hydra.report.cells import (
+    BAD_SEED,
     DIRTY,
     INCOMPLETE,
     OTHER_DATA,
@@ -21,8 +22,9 @@ from engram_hydra.report.document import Block, Bullets, Heading
 from engram_hydra.report.estimates import Cell, seed_list
 
 SHOWN_IDS = 3
+OLDER_REPEATS = "older repeats"  # of a run that stands in the table
 FOR_DIRTY = "No commit holds the code of a dirty tree: commit and run again, or set dirty=take."
-MENDED_BY_A_RERUN = (INCOMPLETE, DIRTY, OTHER_DATA, OTHER_METHOD)
+MENDED_BY_A_RERUN = (INCOMPLETE, DIRTY, OTHER_DATA, OTHER_METHOD, BAD_SEED)
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,8 @@ class Accounting:
 
     ``expected`` counts the runs that the standing rows need; ``missing`` has the seeds that they lack,
     by the row's name. ``ignored`` has run ids by reason, a superseded run's with the id of the newer.
-    ``unshown`` are runs taken that stand in no row, by variant. ``remarks`` are on runs taken.
+    ``unshown`` are runs taken that stand in no row, by variant. ``remarks`` are on runs taken,
+    and ``changed`` has those ignored that gave other results for a cell, by what they differ in.
     ``problems`` are what a report that must be whole may not have, each a sentence.
     """
 
@@ -44,6 +47,7 @@ class Accounting:
     ignored: Mapping[str, Sequence[str]]
     unshown: Mapping[str, Sequence[str]]
     remarks: Sequence[str]
+    changed: Mapping[str, Sequence[str]]
     problems: Sequence[str]
 
 
@@ -63,13 +67,17 @@ def account(
     stuck: dict[str, list[str]] = defaultdict(list)
     for run, reason in selection.left_out:
         kind, _, newer = reason.partition(" by ")
-        ignored[kind].append(run.run_id[:8] + (f" by {newer[:8]}" if newer else ""))
+        kind = OLDER_REPEATS if newer else kind
+        ignored[kind].append(run.run_id[:8] + (f" superseded by {newer[:8]}" if newer else ""))
         if kind in MENDED_BY_A_RERUN and key_of(run) not in selection.cells:
             stuck[kind].append(run.run_id[:8])
     unshown: dict[str, list[str]] = defaultdict(list)
     for key, run in selection.cells.items():
         if key.variant and key.variant not in shown_variants:
             unshown[key.variant].append(run.run_id[:8])
+    changed: dict[str, list[str]] = defaultdict(list)
+    for run, taken, what, results in selection.changed:
+        changed[what].append(f"{taken.run_id[:8]} in place of {run.run_id[:8]}: {results}")
     remarks = [f"{run.run_id} {text}" for run, text in selection.remarks]
     problems = [f"{row}, seed {seed_list(seeds)}, not run" for row, seeds in missing.items()]
     problems += [f"{reason}: {_some(ids)}" for reason, ids in sorted(stuck.items())]
@@ -83,6 +91,7 @@ def account(
         dict(sorted(ignored.items())),
         dict(sorted(unshown.items())),
         remarks,
+        dict(sorted(changed.items())),
         [f"{dataset}: {problem}" for problem in (*problems, *remarks)],
     )
 
@@ -112,6 +121,11 @@ def accounting_blocks(told: Accounting) -> list[Block]:
         for variant, ids in told.unshown.items()
     ]
     items += [f"Run {remark}" for remark in told.remarks]
+    items += [
+        f"Other results for a cell than the run taken, where {what} changed: {len(texts)}"
+        f" ({_some(texts, '; ')})"
+        for what, texts in told.changed.items()
+    ]
     return [Heading("Runs: expected, found, taken, ignored", 2), Bullets(items)]
 
 
@@ -135,7 +149,7 @@ def _lacking(missing: Mapping[str, Sequence[str]]) -> str:
     return "; ".join(f"{row}: {seed_list(seeds)}" for row, seeds in missing.items())
 
 
-def _some(ids: Sequence[str]) -> str:
+def _some(ids: Sequence[str], between: str = ", ") -> str:
     """The first few; runs.json has them all."""
     more = len(ids) - SHOWN_IDS
-    return ", ".join(ids[:SHOWN_IDS]) + (f" and {more} more, see runs.json" if more > 0 else "")
+    return between.join(ids[:SHOWN_IDS]) + (f" and {more} more, see runs.json" if more > 0 else "")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from omegaconf import DictConfig
 
-from engram_hydra.collect import data_options
+from engram_hydra.collect import data_options, methods
 from engram_hydra.conf_dir import conf_dir
 from engram_hydra.config import LongMemEval, schema_of
 from engram_hydra.datasets.dataset import Dataset
@@ -21,21 +22,22 @@ from engram_hydra.report.ablation_table import (
     ablation_tables,
     row_labels,
 )
-from engram_hydra.report.cells import Run, select
+from engram_hydra.report.asked_for import check_hashes, check_method
+from engram_hydra.report.cells import Run, Selection, select
 from engram_hydra.report.chapter import BY_ITSELF, Chapter
 from engram_hydra.report.comparison_section import comparison_section
 from engram_hydra.report.comparisons import comparisons
 from engram_hydra.report.contrasts import SUBEM
 from engram_hydra.report.estimator import Estimator
 from engram_hydra.report.expected import expected_seeds
-from engram_hydra.report.lengths import length_section
+from engram_hydra.report.lengths import LENGTHS, SERIES, length_section
 from engram_hydra.report.pictures import across_pictures, chapter_pictures
 from engram_hydra.report.pooled_lengths import pooled_section
 from engram_hydra.report.published import PublishedTable, beside, load_published
 from engram_hydra.report.questions import drilldown
 from engram_hydra.report.report import Report
 from engram_hydra.report.sections import sections
-from engram_hydra.report.statements import load_statements
+from engram_hydra.report.statements import Statements, load_statements
 from engram_hydra.report.variants import Change, changes
 from engram_hydra.report.verdicts import verdicts
 from engram_hydra.run_key import NOT_ASKED, reader_label
@@ -53,6 +55,8 @@ def assemble(
     ``made_by`` are facts on the report itself, by name. Raises ConfigError for options that can't be
     met, DataError for runs that can't be paired.
     """
+    check_hashes(cfg.data_sha256, runs)
+    check_method(cfg.attribution.method, methods(), runs)
     published = load_published(Path(conf_dir()) / "published")
     chapters, estimators = [], {}
     for dataset, of_set in runs.items():
@@ -60,8 +64,9 @@ def assemble(
         estimator, declared, options = _selected(cfg, dataset, of_set)
         estimators[dataset] = estimator
         chapters.append(_chapter(cfg, dataset, estimator, declared, options, published))
-    lengths = length_section(estimators)
     statements = load_statements()
+    estimators = {**_without_runs(cfg, statements), **estimators}
+    lengths = length_section(estimators)
     return Report(
         chapters,
         verdicts(estimators, statements),
@@ -72,14 +77,32 @@ def assemble(
     )
 
 
+def _without_runs(cfg: DictConfig, statements: Statements) -> dict[str, Estimator]:
+    """No runs at all for each data set that a section or a statement would look for."""
+    places = (statements.primary, *statements.secondary, *statements.with_model_reader)
+    names = {*(place.dataset for place in places), *statements.sets}
+    names |= {f"{series}_{length}" for series in SERIES for length in LENGTHS}
+    chosen = cfg.datasets is None
+    return {
+        name: Estimator(replace(_select(cfg, name, []), chosen=chosen)) for name in sorted(names)
+    }
+
+
 def _selected(
     cfg: DictConfig, dataset: str, runs: Sequence[Run]
 ) -> tuple[Estimator, list[Change], DictConfig | None]:
     """The runs that the options select, the variants declared for the data set, and its options."""
     options = data_options(dataset)
     declared = changes(options or {})
+    variants = {change.variant for change in declared if not change.method}
+    return Estimator(_select(cfg, dataset, runs, variants)), declared, options
+
+
+def _select(
+    cfg: DictConfig, dataset: str, runs: Sequence[Run], data_variants: Collection[str] = ()
+) -> Selection:
     seen = {run.tags.get("engram.data_sha256") for run in runs}
-    selection = select(
+    return select(
         runs,
         dataset=dataset,
         data_sha256=next((sha256 for sha256 in cfg.data_sha256 if sha256 in seen), None),
@@ -88,10 +111,9 @@ def _selected(
         embedder=cfg.embedder.name,
         overflow=cfg.embedder.overflow,
         endpoint=cfg.reader.get("base_url", ""),
-        data_variants={change.variant for change in declared if not change.method},
+        data_variants=data_variants,
         take_dirty=cfg.dirty == "take",
     )
-    return Estimator(selection), declared, options
 
 
 def _chapter(

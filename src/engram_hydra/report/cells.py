@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -13,7 +14,15 @@ DETERMINISTIC = "deterministic"
 INCOMPLETE = "incomplete"
 DIRTY = "dirty tree"
 OTHER_DATA = "other data hash"
+BAD_SEED = "malformed seed tag, which is neither a number nor deterministic"
+OTHER_K = "other k"
 OTHER_METHOD = "older constants or code of the method"
+MAKES = {  # what a result follows from, by the tag that tells it
+    "code_sha256": "code",
+    "data_sha256": "data",
+    "method_sha256": "constants or own code of the method",
+}
+UNTOLD = "options or weights"  # all else in a run's key, which has no tag of its own
 SAME = 1e-9  # metrics of one run key that differ by more are told
 GOES_WITH_ANY = {"embedder": "none", "overflow": "none", "reader": NOT_ASKED, "endpoint": ""}
 
@@ -46,13 +55,30 @@ class CellKey(NamedTuple):
     audit: str = ""
 
 
+class Changed(NamedTuple):
+    """A run left out that gave other results than the one ``taken``; ``what`` it follows from changed."""
+
+    run: Run
+    taken: Run
+    what: str
+    results: str
+
+
 @dataclass(frozen=True)
 class Selection:
-    """The runs of a table, one for each cell, those left out with the reason, and remarks on the taken."""
+    """The runs of a table, one for each cell, those left out with the reason, and remarks on the taken.
+
+    ``changed`` are runs left out whose cell has other results now, for another reason than chance.
+    ``wanted`` are the tags that were selected by; ``chosen`` is false where nobody asked for the data
+    set, so that it has no runs here.
+    """
 
     cells: dict[CellKey, Run]
     left_out: list[tuple[Run, str]]
     remarks: list[tuple[Run, str]] = field(default_factory=list)
+    changed: list[Changed] = field(default_factory=list)
+    wanted: Mapping[str, str] = field(default_factory=dict, compare=False)
+    chosen: bool = True
 
 
 def select(
@@ -79,7 +105,8 @@ def select(
     embedder ``none`` and goes with any, as does a run with nothing to answer, whose reader is ``n/a``.
 
     A run from a dirty tree, whose code no commit holds, is left out unless ``take_dirty``. A run that
-    supersedes one with the same run key and other results has a remark that says so.
+    supersedes one with the same run key and other results has a remark that says so; where the keys
+    differ, the older one is told under ``changed``.
 
     Raises ConfigError if several versions of the data set are left and ``data_sha256`` (64 hex
     digits) does not say which one; a declared variant of the data does not count as a version.
@@ -121,11 +148,13 @@ def select(
             continue
         if key in newest:
             left_out.append((run, f"superseded by {newest[key].run_id}"))
-            if told := _difference(newest[key], run):
-                remarks.append((newest[key], told))
+            if _same_key(newest[key], run) and (told := _difference(newest[key], run)):
+                text = f"differs from {run.run_id} that it supersedes: {told}"
+                remarks.append((newest[key], text))
         else:
             newest[key] = run
-    return Selection(dict(sorted(newest.items())), left_out, remarks)
+    changed = [one for run in candidates for one in _changed(newest.get(key_of(run)), run)]
+    return Selection(dict(sorted(newest.items())), left_out, remarks, changed, wanted)
 
 
 def key_of(run: Run) -> CellKey:
@@ -149,12 +178,10 @@ def is_dirty(run: Run) -> bool:
 
 
 def _difference(newer: Run, older: Run) -> str:
-    """What two runs that should be the same disagree on, or an empty string.
+    """What the results of two runs of a cell disagree on, or an empty string.
 
     Only what is scored by question is compared, which names its ``_n``: times and costs always differ.
     """
-    if not _tag(newer, "run_key") or _tag(newer, "run_key") != _tag(older, "run_key"):
-        return ""
     scored = {name for run in (newer, older) for name in run.metrics if f"{name}_n" in run.metrics}
     pairs = [(name, newer.metrics.get(name), older.metrics.get(name)) for name in sorted(scored)]
     differing = [
@@ -165,7 +192,21 @@ def _difference(newer: Run, older: Run) -> str:
     if not differing:
         return ""
     more = f", and {len(differing) - 1} more" if len(differing) > 1 else ""
-    return f"differs from {older.run_id} that it supersedes: {differing[0]}{more}"
+    return f"{differing[0]}{more}"
+
+
+def _same_key(newer: Run, older: Run) -> bool:
+    """Whether both should have the same results."""
+    return _tag(newer, "run_key") != "" and _tag(newer, "run_key") == _tag(older, "run_key")
+
+
+def _changed(taken: Run | None, run: Run) -> Iterator[Changed]:
+    """What the run gave otherwise than the one in its cell, if it did, and what the two differ in."""
+    if taken is None or taken is run or _same_key(taken, run):
+        return
+    if results := _difference(taken, run):
+        what = [name for tag, name in MAKES.items() if _tag(taken, tag) != _tag(run, tag)]
+        yield Changed(run, taken, " and ".join(what) or UNTOLD, results)
 
 
 def _printed(value: float | None) -> str:
@@ -178,6 +219,8 @@ def _unfit(run: Run, wanted: Mapping[str, str], take_dirty: bool) -> str:
         return INCOMPLETE
     if _tag(run, "exploratory") == "true":
         return "exploratory"
+    if not re.fullmatch(rf"{DETERMINISTIC}|[0-9]{{1,18}}", _tag(run, "seed")):
+        return BAD_SEED
     if _is_audit(run) and not _tag(run, "audit_rule"):
         return "audit without a rule"
     for name, value in wanted.items():

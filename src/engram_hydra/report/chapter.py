@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from engram_hydra.metrics.summary import HEADLINES
-from engram_hydra.report.ablation_table import Row, Table
+from engram_hydra.report.ablation_table import Table
 from engram_hydra.report.accounting import Accounting, account, accounting_blocks
 from engram_hydra.report.cells import Selection
 from engram_hydra.report.contrasts import SUBEM
@@ -21,7 +21,8 @@ from engram_hydra.report.document import (
     Paragraph,
     Picture,
 )
-from engram_hydra.report.estimates import NOT_APPLICABLE, NOT_RUN, Cell, Estimate, fraction
+from engram_hydra.report.estimates import Cell, Estimate, fraction
+from engram_hydra.report.not_run import is_missing, missing_rows, nothing_fits
 from engram_hydra.report.published import Figure
 from engram_hydra.report.section import Section, grouped
 
@@ -252,19 +253,14 @@ def account_of(chapter: Chapter) -> Accounting:
 
 def _not_run(chapter: Chapter) -> list[Block]:
     """In one line the rows and the sections without runs, and how to get the latter."""
-    empty = [] if chapter.tables else ["No complete run fits this selection."]
-    rows = [row.label for table in chapter.tables[:1] for row in table.rows if is_missing(row)]
+    empty = [] if chapter.tables else [nothing_fits(chapter)]
+    rows = [label for table in chapter.tables[:1] for label in missing_rows(table)]
     titles = [title for title, how in chapter.sections.items() if isinstance(how, str)]
     hows = dict.fromkeys(how for how in chapter.sections.values() if isinstance(how, str))
     said = [*empty, *([f"Not run: {'; '.join(rows + titles)}."] if rows or titles else [])]
     if hows:
         said.append(f"For the sections: {'; '.join(hows)}.")
     return [Paragraph(" ".join(said))] if said else []
-
-
-def is_missing(row: Row) -> bool:
-    """Whether the row has neither a value nor, where it is a difference, that."""
-    return NOT_RUN in (row.value, row.contrast if row.value == NOT_APPLICABLE else None)
 
 
 def _printed(figure: Figure) -> str:

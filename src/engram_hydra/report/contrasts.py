@@ -9,10 +9,11 @@ from statistics import fmean
 import numpy as np
 from numpy.typing import NDArray
 
-from engram_hydra.report.cells import DETERMINISTIC, Run
+from engram_hydra.report.cells import DETERMINISTIC, Run, Selection
 from engram_hydra.report.estimates import BOOTSTRAP_SEED, Cell, Estimate, Spread, seed_list
 from engram_hydra.report.estimator import SEEDS, Estimator
 from engram_hydra.report.statements import Statements
+from engram_hydra.report.why_missing import why_missing
 from engram_hydra.stats import (
     bootstrap_means,
     is_saturated,
@@ -52,6 +53,7 @@ class Evidence:
         # A reader without a model resolves conflicts by itself, so it says nothing of a memory.
         answered = metric != SUBEM or (estimator is not None and _has_model_reader(estimator))
         self._estimator = estimator if answered else None
+        self.selection = Selection({}, []) if estimator is None else estimator.selection
         self._confidences = (
             statements.confidence / 100,
             statements.equivalence_confidence / 100,
@@ -68,7 +70,14 @@ class Evidence:
                     lacking[cell] += f" ({self.metric} not logged)"
             elif DETERMINISTIC not in seeds and (absent := set(SEEDS) - set(seeds)):
                 lacking[cell] = f"{_name(cell)} seed {seed_list(absent)}"
+            if cell in lacking and (reason := why_missing(self.selection, cell)):
+                lacking[cell] += f" ({reason})"
         return lacking
+
+    def why_missing(self, cells: Iterable[Cell]) -> str:
+        """Why there is none of what is missing, if all of it was left out: ``ignored: other k``."""
+        reasons = [why_missing(self.selection, cell) for cell in self.missing(cells)]
+        return reasons[0] if len({*reasons}) == 1 else ""
 
     def runs(self, cells: Iterable[Cell]) -> list[Run]:
         """The runs of the cells, in their order."""

@@ -171,7 +171,8 @@ class Estimator:
         if len(column) < len(rows) or not math.isclose(mean, _logged(run, metric), abs_tol=1e-9):
             raise DataError(
                 f"The per-question file of run {run.run_id} gives {mean} for {metric} over "
-                f"{len(rows)} rows, not what the run logged: the file is damaged, so run it again."
+                f"{len(rows)} rows, not what the run logged: the file is damaged, so do the run again "
+                "with existing=rerun."
             )
         return column
 
@@ -188,7 +189,9 @@ def _logged(run: Run, name: str) -> float:
 def _same_questions(a: list[str], b: list[str], run_a: Run, run_b: Run, metric: str) -> None:
     if a != b:
         odd = sorted(set(a) ^ set(b))
+        older, newer = sorted((run_a, run_b), key=lambda run: run.started)
         raise DataError(
-            f"Runs {run_a.run_id} and {run_b.run_id} can't be paired on {metric}: {len(odd)} "
-            f"questions stand in one of them only ({odd[0]} first), so run the older one again."
+            f"Runs {older.run_id} (the older) and {newer.run_id} (the newer) can't be paired on {metric}: "
+            f"{len(odd)} questions stand in one of them only ({odd[0]} first), so do the wrong one again "
+            "with existing=rerun."
         )

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from engram_hydra.report.ablation_table import Table
 from engram_hydra.report.estimates import Estimate
+from engram_hydra.report.figure_names import figure_names, short
 from engram_hydra.report.report import Report
 
 
 def figures(report: Report) -> Iterator[tuple[str, float]]:
     """Name and value: ``fc_sh_6k/answer_in_top_1.dense``, with ``_ci_low`` and ``_ci_high`` beside it."""
+    for name, value in _all(report):
+        yield short(name), value
+
+
+def _all(report: Report) -> Iterator[tuple[str, float]]:
     for chapter in report.chapters:
         for table in chapter.tables:
             for name, value in _of_table(table):
@@ -23,8 +28,9 @@ def figures(report: Report) -> Iterator[tuple[str, float]]:
 
 
 def _of_table(table: Table) -> Iterator[tuple[str, float]]:
-    for row in table.rows:
-        name = f"{table.metric}.{re.sub(r'[^a-z0-9]+', '_', row.label.lower()).strip('_')}"
+    labels = figure_names([(row.label,) for row in table.rows])
+    for row, label in zip(table.rows, labels, strict=True):
+        name = f"{table.metric}.{label}"
         for what, estimate in (("", row.value), (".contrast", row.contrast)):
             if isinstance(estimate, Estimate):
                 yield f"{name}{what}", estimate.value

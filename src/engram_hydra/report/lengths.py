@@ -10,6 +10,7 @@ from engram_hydra.report.document import Block, Bullets, Grid, Heading, Paragrap
 from engram_hydra.report.estimates import Cell, fraction
 from engram_hydra.report.estimator import Estimator
 from engram_hydra.report.section import Entry, Section
+from engram_hydra.report.why_missing import how_to_get
 
 LENGTHS = ("6k", "32k", "64k", "262k")  # of the context, in tokens; the longest is last
 SERIES = ("fc_sh", "fc_mh")
@@ -54,21 +55,15 @@ def length_section(estimators: Mapping[str, Estimator]) -> Section | str:
             blocks += [Heading(f"{series}, {metric}", 2), Grid(("row", *found), rows)]
             entries += [entry for of_row in by_row.values() for entry in of_row]
     if not entries:
-        return how_to_run([f"{SERIES[0]}_{length}" for length in LENGTHS[:2]])
+        return how_to_get(estimators, [f"{SERIES[0]}_{length}" for length in LENGTHS[:2]])
     if missing:
-        blocks.append(Bullets([f"not run: {', '.join(missing)} ({how_to_run(missing)})"]))
+        blocks.append(Bullets([how_to_get(estimators, missing)]))
     return Section("lengths", blocks, entries)
 
 
 def was_run(estimators: Mapping[str, Estimator], dataset: str) -> bool:
     """Whether there is any run on the data set."""
     return dataset in estimators and bool(estimators[dataset].cells)
-
-
-def how_to_run(datasets: Iterable[str]) -> str:
-    """The command that makes the runs of the data sets."""
-    sets = f"dataset={','.join(datasets)}"
-    return f"python -m engram_hydra +experiment=anchors {sets}; likewise +experiment=ablations"
 
 
 def _labels(estimators: Iterable[Estimator]) -> dict[Cell, str]:

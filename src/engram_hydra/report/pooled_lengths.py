@@ -13,9 +13,10 @@ from engram_hydra.report.document import Block, Bullets, Grid, Heading, Paragrap
 from engram_hydra.report.estimates import BOOTSTRAP_SEED, NOT_RUN, Cell, Estimate, points
 from engram_hydra.report.estimator import Estimator
 from engram_hydra.report.families import ANCHORS
-from engram_hydra.report.lengths import LENGTHS, SERIES, how_to_run, was_run
+from engram_hydra.report.lengths import LENGTHS, SERIES, was_run
 from engram_hydra.report.pair_tests import p_text
 from engram_hydra.report.section import Entry, Section, grouped
+from engram_hydra.report.why_missing import how_to_get
 from engram_hydra.stats import (
     identical_bound,
     percentile_interval,
@@ -73,11 +74,10 @@ def pooled_section(estimators: Mapping[str, Estimator]) -> Section | str:
         ]
         if any(notes.values()):
             blocks.append(Bullets(grouped(notes)))
-    how = f"{', '.join(missing)} ({how_to_run(missing)})"
     if not entries:
-        return f"missing: {how}"
+        return how_to_get(estimators, missing)
     if missing:
-        blocks.append(Bullets([f"not pooled, since not run: {how}"]))
+        blocks.append(Bullets([f"not pooled: {how_to_get(estimators, missing)}"]))
     return Section("pooled", blocks, entries)
 
 

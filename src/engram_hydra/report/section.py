@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from engram_hydra.report import csv_text
 from engram_hydra.report.document import Block
 from engram_hydra.report.estimates import Estimate, Spread
+from engram_hydra.report.figure_names import figure_names
 
 NUMBERS = ("value", "ci_low", "ci_high", "n", "seeds", "sd", "seed_min", "seed_max")
 
@@ -60,9 +60,9 @@ class Section:
 
     def figures(self) -> Iterator[tuple[str, float]]:
         """Each number and the ends of its interval, under a name of its own."""
-        for entry in self.entries:
-            slugs = [re.sub(r"[^a-z0-9]+", "_", key.lower()) for key in entry.keys.values() if key]
-            name = ".".join([self.name, *(slug.strip("_") for slug in slugs)])
+        keys = [tuple(entry.keys.values()) for entry in self.entries]
+        for entry, keyed in zip(self.entries, figure_names(keys), strict=True):
+            name = ".".join(filter(None, (self.name, keyed)))
             if isinstance(entry.value, Estimate):
                 yield name, entry.value.value
                 yield f"{name}_ci_low", entry.value.low

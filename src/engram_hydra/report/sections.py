@@ -22,6 +22,7 @@ from engram_hydra.report.names import WHOLE
 from engram_hydra.report.section import Section
 from engram_hydra.report.sensitivity import sensitivity_section
 from engram_hydra.report.variants import Change
+from engram_hydra.report.why_missing import overrides
 from engram_hydra.run_key import reader_label
 
 PARTS = ("heirs", "calcification")  # of Coral, whose gain is shared among them
@@ -39,8 +40,11 @@ def sections(
     logged = [name for name in HEADLINES if estimator.logs(name)]
     audited = [name for name in HEADLINES if estimator.logs(name, audit=True)]
 
+    asked = not dataset.startswith("longmemeval")  # which has nothing to answer
+    more = overrides(estimator.selection, reader=asked)
+
     def experiment(name: str) -> str:
-        return f"python -m engram_hydra +experiment={name} dataset={dataset}"
+        return f"python -m engram_hydra +experiment={name} dataset={dataset}{more}"
 
     labels = row_labels(estimator)
     return {

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from engram_hydra.report import decisions as decide
 from engram_hydra.report.contrasts import Contrast
 from engram_hydra.report.estimates import Cell
-from engram_hydra.report.findings import DENSE, TIDE, Findings
+from engram_hydra.report.findings import DENSE, NEEDS, TIDE, Findings
 from engram_hydra.stats import identical_bound
 
 DEPENDS_ON_TIDE = "depends on Tide"
@@ -37,7 +37,9 @@ _ONLY_TESTED = (
 def marks(id_: str, findings: Findings) -> tuple[str, ...]:
     """What stands in brackets beside the outcome, so that nobody quotes it without."""
     outcome = findings.outcome(id_)
-    if outcome in (decide.NOT_RUN, decide.NOT_APPLICABLE):
+    if outcome == decide.NOT_RUN:
+        return tuple(filter(None, [findings.evidence.why_missing(NEEDS[id_])]))
+    if outcome == decide.NOT_APPLICABLE:
         return ()
     found = []
     if id_ == "H2" and _elsewhere(findings):

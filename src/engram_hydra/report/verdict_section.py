@@ -6,7 +6,6 @@ from collections.abc import Sequence, Set
 from itertools import groupby
 
 from engram_hydra.report import document
-from engram_hydra.report.decisions import NOT_RUN
 from engram_hydra.report.document import Block, Heading, Paragraph
 from engram_hydra.report.estimates import Estimate, Spread
 from engram_hydra.report.section import Entry, Section
@@ -41,7 +40,7 @@ def verdict_blocks(verdicts: Sequence[Verdict], statements: Statements) -> list[
         blocks.append(Heading(f"{role.capitalize()}: {dataset}, {metric}", 3))
         if role == SECONDARY and not any(verdict.runs for verdict in found):
             ids = ", ".join(verdict.id for verdict in found)
-            blocks.append(Paragraph(f"{ids}: {NOT_RUN}. {found[0].why}"))
+            blocks.append(Paragraph(f"{ids}: {found[0].word}. {found[0].why}"))
         else:
             blocks += [_block(verdict) for verdict in found]
     return blocks
@@ -97,13 +96,13 @@ def _when_stated(verdicts: Sequence[Verdict]) -> str:
         )
     parts = []
     if other:
-        which = f"all {len(runs)} runs behind the verdicts"
+        which = f"all {len(runs)} runs behind the verdicts carry"
         if other < runs:
-            which = f"{len(other)} of the {len(runs)} runs behind the verdicts"
+            which = f"{len(other)} of the {len(runs)} runs behind the verdicts carry"
             which += f" ({_resting_on(other, verdicts)})"
         parts.append(
-            f"The file of statements was changed after {which}: compare its versions, or run these again, "
-            "before you call them stated beforehand."
+            f"The file of statements differs from the one that {which}: compare its versions, or run "
+            "these again, before you call them stated beforehand."
         )
     if unknown:
         ids = _resting_on(unknown, verdicts)

@@ -7,6 +7,7 @@ from engram_hydra.report.contrasts import SUBEM
 from engram_hydra.report.estimates import points
 from engram_hydra.report.findings import NEEDS, Findings
 from engram_hydra.report.statements import Place, Statement
+from engram_hydra.report.why_missing import overrides
 
 _NAMES = {
     "H1": "Coral - Dense",
@@ -66,14 +67,18 @@ def why(stated: Statement, place: Place, findings: Findings) -> str:
 
 def _missing(id_: str, place: Place, findings: Findings) -> str:
     missing = findings.evidence.missing(NEEDS[id_])
+    if not findings.evidence.selection.chosen:
+        return f"{place.dataset} is not among datasets=: this report was not asked for it."
+    reader = place.metric != SUBEM and not place.dataset.startswith("longmemeval")
+    more = overrides(findings.evidence.selection, reader=reader)
     start = "python -m engram_hydra +experiment="
     if place.metric == SUBEM:
-        commands = [f"{start}subem dataset={place.dataset} reader=openai reader.model=…"]
+        commands = [f"{start}subem dataset={place.dataset} reader=openai reader.model=…{more}"]
     else:
         experiments = {
             "ablations" if cell.method == "coral" else "anchors": None for cell in missing
         }
-        commands = [f"{start}{name} dataset={place.dataset}" for name in experiments]
+        commands = [f"{start}{name} dataset={place.dataset}{more}" for name in experiments]
     return f"Missing: {', '.join(missing.values())}. Run: {'; '.join(commands)}"
 
 

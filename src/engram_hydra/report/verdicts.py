@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from engram_hydra.metrics.summary import HEADLINES
+from engram_hydra.report import decisions as decide
 from engram_hydra.report.ablation_table import CORAL
 from engram_hydra.report.cells import Run
 from engram_hydra.report.contrasts import Evidence
@@ -24,11 +25,11 @@ class Verdict:
     """A statement decided on one data set and metric.
 
     ``outcome`` is supported, refuted, undecided, not applicable or not run; ``marks`` belong beside
-    it: depends on Tide, by construction, saturated. ``role`` is primary or secondary. ``numbers`` are
-    fractions by name (``difference``, ``ci_low``, ``p_holm``, ``n`` …), ``p_against`` what the p speak
-    against, and ``runs`` the MLflow ids of the runs they come from, with ``seeds`` as ``0-4`` or
-    ``det.``; those in ``other_statements`` were made under another file of statements, those in
-    ``no_statements`` do not say under which.
+    it: depends on Tide, by construction, saturated; of one not run, why there are no runs. ``role`` is
+    primary or secondary. ``numbers`` are fractions by name (``difference``, ``ci_low``, ``p_holm``,
+    ``n`` …), ``p_against`` what the p speak against, and ``runs`` the MLflow ids of the runs they come
+    from, with ``seeds`` as ``0-4`` or ``det.``; those in ``other_statements`` were made under another
+    file of statements, those in ``no_statements`` do not say under which.
     """
 
     id: str
@@ -49,7 +50,9 @@ class Verdict:
 
     @property
     def word(self) -> str:
-        """The outcome with its marks: ``supported (depends on Tide)``."""
+        """The outcome with its marks: ``supported (depends on Tide)``; of one not run, they say more."""
+        if self.outcome == decide.NOT_RUN and self.marks:
+            return ", ".join(self.marks)
         return f"{self.outcome} ({', '.join(self.marks)})" if self.marks else self.outcome
 
 

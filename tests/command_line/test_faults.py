@@ -69,8 +69,8 @@ def shell(
         ("paths.outputs", 0, "the job's output folder can't be made or written (No space left"),
         ("tracking.artifacts", 12 << 10, "can't be logged to"),
         ("tracking.uri", 0, "can't be opened for writing (database or disk is full)"),
-        ("tracking.uri", 24 << 10, "disk is full"),
-        ("tracking.uri", 40 << 10, "disk is full"),
+        ("tracking.uri", 24 << 10, "can't be logged to"),
+        ("tracking.uri", 40 << 10, "can't be logged to"),
     ],
 )
 def test_a_full_disk(workspace, option, free, words):

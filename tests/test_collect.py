@@ -81,5 +81,7 @@ def test_a_damaged_file_of_questions_is_told_when_it_is_needed(text: str) -> Non
 def test_a_question_that_stands_twice_is_named() -> None:
     rows = '{"question_id": "q1", "kind": "", "metrics": {}}\n' * 2
     [run] = collect(FakeStore("a", rows=rows), "a")["a"]  # type: ignore[arg-type]
-    with pytest.raises(DataError, match=r"damaged \(question q1 stands in it 2 times\): do the run"):
+    with pytest.raises(
+        DataError, match=r"damaged \(question q1 stands in it 2 times\): do the run"
+    ):
         run.per_question()

@@ -454,7 +454,10 @@ def test_what_is_wrong_with_an_artifact_is_told_in_words(store):
     with store.run("n", {}, {}) as record:
         record.files |= {"rows.jsonl": b"\xff\xfe"}
     info = store.client.get_run(record.run_id).info
-    for name, why in (("rows.jsonl", "what is there is no text"), ("no.txt", "No such file or dir")):
+    for name, why in (
+        ("rows.jsonl", "what is there is no text"),
+        ("no.txt", "No such file or dir"),
+    ):
         with pytest.raises(TrackingError, match=rf"{name} \({why}.*\): put the file back") as told:
             store.read_artifact(info, name)
         assert "Errno" not in str(told.value) and "codec" not in str(told.value)

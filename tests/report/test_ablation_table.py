@@ -231,7 +231,9 @@ def test_questions_must_match(make_run: Make) -> None:
     other = {"ids": ["q0", "q1", "x9"], "columns": {M: [0, 0, 0]}}
     with pytest.raises(DataError, match=r"can't be paired .*q2 first"):
         rows([*full(make_run), make_run("coral", "no_heirs", 0, **other)])
-    with pytest.raises(DataError, match=r"coral\.none\.0 \(the older\) and coral\.none\.2 \(the newer\)"):
+    with pytest.raises(
+        DataError, match=r"coral\.none\.0 \(the older\) and coral\.none\.2 \(the newer\)"
+    ):
         rows([*full(make_run), make_run("coral", "none", 2, **other)])
 
 

@@ -17,7 +17,9 @@ def test_a_hash_of_no_run_is_refused(make_run: Callable[..., Run]) -> None:
     runs = {"one": [make_run()], "two": [make_run(data_sha256=B)], "three": []}
     check_hashes([], {})
     check_hashes([A, B], runs)
-    with pytest.raises(ConfigError, match=f"=dead is .* one has {A}; two has {B}; three has no run"):
+    with pytest.raises(
+        ConfigError, match=f"=dead is .* one has {A}; two has {B}; three has no run"
+    ):
         check_hashes([A, "dead"], runs)
     with pytest.raises(ConfigError, match="there are no runs"):
         check_hashes([A], {})

@@ -73,4 +73,4 @@ def test_the_standing_row(make_run: Make, estimate: Estimate_) -> None:
     runs = [make_run("dense", columns=columns, dataset=name)]
     said = standing_row([chapter(estimate, runs, name)]).text
     assert "not run against 0.500 [" in said
-    assert standing_row([chapter(estimate, [])]).text.endswith("against Dense: not run.")
+    assert standing_row([chapter(estimate, [])]).text.endswith("against Dense: not in this report.")

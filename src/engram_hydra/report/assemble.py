@@ -83,7 +83,9 @@ def _without_runs(cfg: DictConfig, statements: Statements) -> dict[str, Estimato
     names = {*(place.dataset for place in places), *statements.sets}
     names |= {f"{series}_{length}" for series in SERIES for length in LENGTHS}
     chosen = cfg.datasets is None
-    return {name: Estimator(replace(_select(cfg, name, []), chosen=chosen)) for name in sorted(names)}
+    return {
+        name: Estimator(replace(_select(cfg, name, []), chosen=chosen)) for name in sorted(names)
+    }
 
 
 def _selected(

@@ -24,6 +24,7 @@ from engram_hydra.report.document import (
 from engram_hydra.report.estimates import NOT_APPLICABLE, NOT_RUN, Cell, Estimate, fraction
 from engram_hydra.report.published import Figure
 from engram_hydra.report.section import Section, grouped
+from engram_hydra.report.why_missing import rows_missing
 
 FEW = 30  # questions: with fewer, no difference below 6 / 30, 20 points, could be shown
 PRINTED_TO = 0.0005  # half of the last digit of a published fraction
@@ -256,9 +257,9 @@ def _not_run(chapter: Chapter) -> list[Block]:
     rows = [row.label for table in chapter.tables[:1] for row in table.rows if is_missing(row)]
     titles = [title for title, how in chapter.sections.items() if isinstance(how, str)]
     hows = dict.fromkeys(how for how in chapter.sections.values() if isinstance(how, str))
-    said = [*empty, *([f"Not run: {'; '.join(rows + titles)}."] if rows or titles else [])]
+    said = [*empty, *([rows_missing(rows, chapter.selection)] if rows else [])]
     if hows:
-        said.append(f"For the sections: {'; '.join(hows)}.")
+        said.append(f"No runs here for: {'; '.join(titles)}. To get them: {'; '.join(hows)}.")
     return [Paragraph(" ".join(said))] if said else []
 
 

@@ -88,13 +88,9 @@ def document(report: Report) -> list[Block]:
     blocks += report.pictures
     for chapter in report.chapters:
         blocks += nested(chapter_blocks(chapter))
-    not_run = [
-        f"{title}: {how}"
-        for title, how in report.sections.items()
-        if isinstance(how, str)
-    ]
+    not_run = [f"{title}: {how}" for title, how in report.sections.items() if isinstance(how, str)]
     if not_run:
-        blocks += [Heading("Not run, across data sets", 2), Bullets(not_run)]
+        blocks += [Heading("Not here, across data sets", 2), Bullets(not_run)]
     if not report.chapters:
         blocks.append(Paragraph(NO_RUNS))
     return [*blocks, *nested(provenance_blocks(report.chapters, report.made_by))]

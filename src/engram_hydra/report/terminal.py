@@ -12,6 +12,7 @@ from engram_hydra.report.document import Block, Bullets, Grid, Heading, Paragrap
 from engram_hydra.report.estimates import Estimate, fraction
 from engram_hydra.report.report import NO_RUNS, Report
 from engram_hydra.report.verdicts import PRIMARY, Verdict
+from engram_hydra.report.why_missing import rows_missing
 
 COLUMNS = 80
 
@@ -57,7 +58,7 @@ def _table(report: Report, chapter: Chapter) -> list[Block]:
     ]
     others = [other.metric for other in chapter.tables if other is not table]
     absent = [row.label for row in table.rows if is_missing(row)]
-    said = [f"Not run: {'; '.join(absent)}."] if absent else []
+    said = [rows_missing(absent, chapter.selection)] if absent else []
     said += [f"Also in the report: {', '.join(others)}."] if others else []
     return [*blocks, Paragraph(" ".join([*said, _runs(chapter)]))]
 

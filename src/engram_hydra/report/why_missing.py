@@ -9,13 +9,17 @@ from typing import Any
 from omegaconf import OmegaConf
 
 from engram_hydra.conf_dir import conf_dir
+from engram_hydra.report.ablation_table import cells_of_rows
 from engram_hydra.report.cells import Selection, key_of
 from engram_hydra.report.estimates import Cell
 from engram_hydra.report.estimator import Estimator
 
 NOT_SELECTED = "not selected"
 IGNORED = "ignored: "
-_SAYS_NOTHING = ("exploratory", "superseded")  # such a run is not of the cell, or its cell is filled
+_SAYS_NOTHING = (
+    "exploratory",
+    "superseded",
+)  # such a run is not of the cell, or its cell is filled
 
 
 def why_missing(selection: Selection, cell: Cell) -> str:
@@ -30,6 +34,22 @@ def why_missing(selection: Selection, cell: Cell) -> str:
         and Cell(key.method, key.ablation, key.variant, key.audit) == cell
     }
     return f"{IGNORED}{', '.join(reasons)}" if reasons else ""
+
+
+def rows_missing(labels: Iterable[str], selection: Selection) -> str:
+    """Rows without runs in a sentence or more: those not run, and those whose runs are ignored."""
+    by_reason: dict[str, list[str]] = {}
+    cells = cells_of_rows()
+    for label in labels:
+        reasons = [why_missing(selection, cell) for cell in cells.get(label, ())]
+        by_reason.setdefault(next(filter(None, reasons), ""), []).append(label)
+    said = [
+        f"{reason.capitalize() or 'Not run'}: {'; '.join(rows)}."
+        if not reason.startswith(IGNORED)
+        else f"Ignored ({reason.removeprefix(IGNORED)}): {'; '.join(rows)}."
+        for reason, rows in sorted(by_reason.items())
+    ]
+    return " ".join(said)
 
 
 def overrides(selection: Selection, *, reader: bool = True) -> str:
@@ -49,7 +69,9 @@ def overrides(selection: Selection, *, reader: bool = True) -> str:
         given["reader"] = (name, chosen["reader"])
         given["reader.model"] = (model, "")
         given["reader.base_url"] = (wanted["endpoint"], "")
-    return "".join(f" {key}={value}" for key, (value, as_usual) in given.items() if value != as_usual)
+    return "".join(
+        f" {key}={value}" for key, (value, as_usual) in given.items() if value != as_usual
+    )
 
 
 def how_to_get(estimators: Mapping[str, Estimator], datasets: Iterable[str]) -> str:

@@ -88,7 +88,7 @@ def _against_tide(h2: Verdict, statements: Statements) -> str:
 def _lacking(verdict: Verdict) -> str:
     """What a verdict that is not run lacks, without the command for it."""
     start = verdict.why.partition(". Run: ")[0].rstrip(".")
-    return start.replace("Missing: ", "missing: ", 1)
+    return start.replace("Missing: ", "missing is ", 1)
 
 
 def _some_seeds(chapter: Chapter, metric: str) -> str:
@@ -99,6 +99,12 @@ def _some_seeds(chapter: Chapter, metric: str) -> str:
         if entry.keys["metric"] == metric and entry.keys["part"] == "whole"
     }
     return "".join(f" (seeds {some} only)" for some in seeds - {"", "det.", seed_list(SEEDS)})
+
+
+def _on_common_seeds(entry: Entry) -> str:
+    """``0-2,4 only`` where the two rows have not the same seeds; else empty."""
+    notes = [note for note in entry.notes if note.startswith(ON_COMMON_SEEDS)]
+    return notes[0].removeprefix(ON_COMMON_SEEDS) if notes else ""
 
 
 def _earned(
@@ -138,12 +144,12 @@ def _parts(chapter: Chapter, metric: str) -> Iterator[str]:
     for entry in _ablations(chapter, metric):
         if isinstance(entry.value, Estimate):
             label = entry.keys["against"]
-            common = [note for note in entry.notes if note.startswith(ON_COMMON_SEEDS)]
-            only = "".join(note.removeprefix(ON_COMMON_SEEDS) for note in common)
-            only = f", seeds {only}" if only else ""
+            common = _on_common_seeds(entry)
+            only = f", seeds {common}" if common else ""
             change = f"{label} ({_points(-entry.value.value)} points{only})"
             outcome = str(entry.more["outcome"])
-            by_outcome.setdefault(outcome, []).append(label if outcome == IDENTICAL else change)
+            same = f"{label} (seeds {common})" if common else label
+            by_outcome.setdefault(outcome, []).append(same if outcome == IDENTICAL else change)
     for outcome, words in (
         (WORSE, "better than as shipped:"),
         (BETTER, "worse than as shipped:"),

@@ -64,8 +64,9 @@ def test_sets_without_runs(make_run: Make) -> None:
     estimators = {
         "a": Estimator(replace(chosen([], k=5), chosen=False)),
         FC: Estimator(chosen([make_run()], k=5)),
+        "run": Estimator(chosen([make_run(), make_run(k="5", run_id="other")])),
     }
-    assert how_to_get(estimators, ["a", FC, "b", "c"]) == (
+    assert how_to_get(estimators, ["a", FC, "run", "b", "c"]) == (
         "not selected: a; ignored: fc_sh_6k (other k); not run: b, c "
         "(python -m engram_hydra +experiment=anchors dataset=b,c k=5; likewise +experiment=ablations)"
     )

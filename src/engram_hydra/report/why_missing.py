@@ -75,10 +75,12 @@ def overrides(selection: Selection, *, reader: bool = True) -> str:
 
 
 def how_to_get(estimators: Mapping[str, Estimator], datasets: Iterable[str]) -> str:
-    """Of data sets that no run is taken of: which are not selected, or ignored, or how to run them."""
+    """Which of the data sets are not selected, or ignored, or how to run them; not those that were run."""
     unselected, ignored, absent = [], [], []
     for name in datasets:
         selection = estimators[name].selection if name in estimators else None
+        if selection and selection.cells:
+            continue
         if selection and not selection.chosen:
             unselected.append(name)
         elif selection and selection.left_out:

@@ -54,7 +54,7 @@ ui: $(READY)
 lock:
 	echo "torch==2.13.0" > .torch-pin
 	uv pip compile --quiet --universal --python-version 3.10 --extra dev --extra peers \
-		--extra joblib --extra slurm --extra ray --no-header --no-annotate \
+		--extra joblib --extra slurm --extra ray --extra server --no-header --no-annotate \
 		--constraint .torch-pin pyproject.toml | grep -vE '^(nvidia-|triton|cuda-)' > requirements.lock
 	rm .torch-pin
 

@@ -8,6 +8,7 @@ import sys
 import pytest
 from hydra.errors import MissingConfigException
 from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
 
 from engram_hydra.cli import explain, register_resolvers
 from engram_hydra.errors import ConfigError, DataError
@@ -202,3 +203,20 @@ def test_the_resolvers(monkeypatch, tmp_path):
     assert cfg.whole == "/a/b"
     assert cfg.unset is None
     assert cfg.cache.endswith("engram_hydra")
+
+
+def test_a_user_without_a_home_is_told_which_path_needs_one(compose, monkeypatch):
+    import pwd
+
+    def unknown(_):
+        raise KeyError("uid not found")
+
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+    for variable in ("HOME", "XDG_CACHE_HOME", "ENGRAM_CACHE"):
+        monkeypatch.delenv(variable, raising=False)
+    cfg = compose()
+    with pytest.raises(OmegaConfBaseException) as raised:
+        _ = cfg.paths.cache
+    told = explain(raised.value)
+    assert told.startswith("paths.cache has a wrong value: ")
+    assert told.endswith("/.cache/engram_hydra needs a home folder: set HOME, or another path.")

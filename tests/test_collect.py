@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from omegaconf import OmegaConf
 
-from engram_hydra.collect import collect
+from engram_hydra.collect import check_known, collect
 from engram_hydra.errors import ConfigError, DataError
 
 
@@ -44,6 +44,14 @@ def test_those_named_stand_in_their_order_even_without_runs() -> None:
     wanted = OmegaConf.create(["b", "a", "b", "none"])
     assert found(wanted, "a", "b", "c", "") == {"b": ["r1"], "a": ["r0"], "none": []}
     assert found("a", "a", "b") == {"a": ["r0"]}
+
+
+def test_a_name_without_runs_must_be_a_data_set(compose: Any) -> None:
+    for name in ("fc_sh_6k", "synthetic"):
+        check_known(collect(FakeStore(), name))  # type: ignore[arg-type]
+    check_known(collect(FakeStore("mine"), "mine"))  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match=r"fc_sh_6kk: .* did you mean .*fc_sh_6k"):
+        check_known(collect(FakeStore("synthetic"), "fc_sh_6kk"))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("wanted", [3, [["a"]], {"a": 1}, [None]])

@@ -6,7 +6,9 @@ import pytest
 from hydra.core.hydra_config import HydraConfig
 
 from engram_hydra.errors import DataError
+from engram_hydra.job_marks import mark_stood
 from engram_hydra.options import ablation_of
+from hydra_plugins.engram_hydra import log
 
 
 @pytest.fixture
@@ -14,7 +16,7 @@ def sweep(command, tmp_path):
     """Sweeps a named experiment of these lines: the jobs done, the exit code, and what was said."""
     (tmp_path / "experiment").mkdir()
 
-    def run(sweeper, *arguments, fails=()):
+    def run(sweeper, *arguments, fails=(), stand=(), stops=None):
         head = "# @package _global_\nhydra:\n  mode: MULTIRUN\n  sweeper: "
         (tmp_path / "experiment" / "mine.yaml").write_text(head + sweeper + "\n")
         done = []
@@ -22,6 +24,10 @@ def sweep(command, tmp_path):
         def task(cfg):
             job = HydraConfig.get().job
             done.append((int(job.num), cfg.method.name, ablation_of(cfg.method), cfg.seed))
+            if job.num in stand:
+                mark_stood()
+            if job.num == stops:
+                raise KeyboardInterrupt
             if job.num in fails:
                 raise DataError(f"job {job.num} is no good.")
 
@@ -73,6 +79,35 @@ def test_what_is_the_same_in_two_grids_is_run_once(sweep):
         ("tide", "none", 0),
         ("coral", "none", 0),
     ]
+
+
+@pytest.fixture
+def told(monkeypatch):
+    """What the sweeper logs; Hydra takes away all handlers."""
+    said = []
+    monkeypatch.setattr(log, "info", lambda text, *values: said.append(text % values))
+    return said
+
+
+@pytest.mark.parametrize(
+    ("fails", "stand", "total"),
+    [
+        ((), (), "6 jobs: 6 new"),
+        ((), (0, 2), "6 jobs: 4 new, 2 stood already"),
+        ((1, 5), (0,), "6 jobs: 3 new, 1 stood already, 2 failed"),
+    ],
+)
+def test_a_sweep_ends_with_a_total(sweep, told, fails, stand, total):
+    sweep(PARTS, fails=fails, stand=stand)
+    assert total in told
+
+
+def test_a_stopped_sweep_says_how_far_it_came(sweep, told):
+    _, code, said = sweep(PARTS, stops=3)
+    assert (code, said) == (130, "stopped.\n")
+    assert "3 of 6 jobs were done; the same command goes on from there" in told
+    sweep(PARTS, "existing=rerun", stops=3)
+    assert "3 of 6 jobs were done; the same command with existing=skip goes on from there" in told
 
 
 def test_failures_of_all_grids_are_named_at_the_end(sweep):

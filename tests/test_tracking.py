@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
 
 import pytest
@@ -161,10 +161,13 @@ def test_a_run_whose_logging_fails_is_not_complete(store, job_log, monkeypatch, 
 
     with monkeypatch.context() as broken:
         broken.setattr(store.client, step, refuse)
-        with pytest.raises(OSError) as raised, store.run("n", {}, {"p": 1}) as record:
+        told = pytest.raises(
+            TrackingError, match=r"the run n can't be logged to .* \(disk full\): "
+        )
+        with told as raised, store.run("n", {}, {"p": 1}) as record:
             record.metrics["share"] = 1.0
             record.files["rows.jsonl"] = "rows"
-    assert raised.value is error
+    assert raised.value.__cause__ is error
     run = only_run(store)
     assert "engram.complete" not in run.data.tags
     assert run.info.status == ("RUNNING" if step == "set_terminated" else "FAILED")
@@ -247,6 +250,66 @@ def test_files_that_go_elsewhere_than_asked_are_a_warning(store, tmp_path, caplo
     first, second = ((tmp_path / name).as_uri() for name in ("mlruns/artifacts", "other"))
     assert f"files go to {first}, " in warning
     assert f"not to {second}" in warning
+
+
+@pytest.mark.parametrize("how", [shutil.move, shutil.copytree])
+def test_a_store_that_was_moved_or_copied_goes_with_the_files_beside_it(
+    store, tmp_path, caplog, how
+):
+    """Also those that are in the old place alone stay found, and those of another experiment."""
+    with store.run("n", {}, {}) as record:
+        record.files["rows.jsonl"] = "rows"
+    with open_store(tmp_path / "mlruns", "other").run("n", {}, {}) as other:
+        other.files["rows.jsonl"] = "other rows"
+    how(tmp_path / "mlruns", tmp_path / "new")
+    with store.run("n", {}, {}) if how is shutil.copytree else nullcontext():
+        pass  # the copy knows nothing of it
+    new = open_store(tmp_path / "new")
+    assert (
+        "the store was moved or copied: files of the experiment engram_hydra are in" in caplog.text
+    )
+    with new.run("n", {}, {}) as later:
+        later.files["rows.jsonl"] = "later rows"
+    for run_id, rows in ((record.run_id, "rows"), (later.run_id, "later rows")):
+        info = new.client.get_run(run_id).info
+        assert info.artifact_uri == (tmp_path / f"new/artifacts/{run_id}/artifacts").as_uri()
+        assert new.read_artifact(info, "rows.jsonl") == rows
+        assert new.lost_files(new.client.get_run(run_id)) == []
+    untouched = new.client.get_run(other.run_id).info.artifact_uri
+    assert untouched == (tmp_path / f"mlruns/artifacts/{other.run_id}/artifacts").as_uri()
+    caplog.clear()
+    open_store(tmp_path / "new")
+    assert not caplog.records
+
+
+def test_a_run_whose_files_stayed_behind_is_not_lost(store, tmp_path):
+    with store.run("n", {}, {}) as stayed:
+        stayed.files["rows.jsonl"] = "stayed"
+    with store.run("n", {}, {}) as moved:
+        moved.files["rows.jsonl"] = "moved"
+    (tmp_path / "a").mkdir()
+    shutil.move(tmp_path / "mlruns" / "artifacts" / moved.run_id, tmp_path / "a" / moved.run_id)
+    again = Store(store.uri, str(tmp_path / "a"), "engram_hydra")
+    for run_id, rows in ((stayed.run_id, "stayed"), (moved.run_id, "moved")):
+        assert again.read_artifact(again.client.get_run(run_id).info, "rows.jsonl") == rows
+
+
+def test_a_run_is_newer_than_all_before_it_though_the_clock_was_set_back(store, caplog):
+    ahead = int(1000 * time.time()) + 10**9
+    before = store.client.create_run(store.experiment_id, start_time=ahead).info.run_id
+    made = []
+    for _ in range(2):
+        with store.run("n", {}, {}) as record:
+            made.append(record.run_id)
+    assert [run.info.run_id for run in store.runs()] == [*made[::-1], before]
+    assert f"run {before} is dated 20" in caplog.text
+
+
+def test_clocks_that_differ_by_seconds_are_no_reason_to_warn(store, caplog):
+    store.client.create_run(store.experiment_id, start_time=int(1000 * time.time()) + 5000)
+    with store.run("n", {}, {}):
+        pass
+    assert not caplog.records
 
 
 def test_artifacts_on_a_server_make_no_local_folder(tmp_path, store_template, monkeypatch):

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from engram_hydra.errors import TrackingError
 
 
 def check_address(uri: str) -> None:
-    """Raise TrackingError where nothing would last, or where a password would be written down."""
-    if urlsplit(uri).password is not None or (is_server(uri) and urlsplit(uri).username):
-        raise TrackingError(
-            "tracking.uri holds a password or a user's name, which would be logged with every run: leave"
-            " them out, and for a server set MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD."
-        )
+    """Raise TrackingError where nothing would last; logins are refused with all options."""
     if uri.startswith("file:") or "://" not in uri:
         raise TrackingError(
             f"tracking.uri={uri} is a file store, which MLflow no longer writes:"

@@ -12,7 +12,7 @@ from omegaconf import DictConfig
 
 from engram_hydra.address import is_server, ui_command
 from engram_hydra.cli import hydra_command
-from engram_hydra.collect import collect
+from engram_hydra.collect import check_known, collect
 from engram_hydra.environment import environment
 from engram_hydra.errors import IncompleteError
 from engram_hydra.names import below
@@ -34,10 +34,14 @@ log = logging.getLogger(__name__)
 
 
 def aggregate(cfg: DictConfig) -> None:
-    """Select the newest complete run of each cell, decide, tabulate, print, write and log the report."""
+    """Select the newest complete run of each cell, decide, tabulate, print and write the report.
+
+    It is logged too, as a run of its own, unless ``cfg.log`` is false.
+    """
     validate(cfg)
     store = Store.of(cfg.tracking)
     runs = collect(store, cfg.datasets)
+    check_known(runs)
     log.info("runs found: %d", sum(map(len, runs.values())))
     report = assemble(cfg, runs, _made_by(store))
     settings = {
@@ -53,12 +57,15 @@ def aggregate(cfg: DictConfig) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
     names = [chapter.dataset for chapter in report.chapters]
-    with store.run(f"aggregate/{_short(names)}", _tags(report, settings), {}) as record:
-        record.metrics |= dict(figures(report))
-        record.files |= files
+    logged = "Nothing was logged, as log=false says."
+    if cfg.log:
+        with store.run(f"aggregate/{_short(names)}", _tags(report, settings), {}) as record:
+            record.metrics |= dict(figures(report))
+            record.files |= files
+        logged = f"All of it is logged as run {record.run_id}: {ui_command(store.uri)}"
     print(to_terminal(report))
     print(f"Open {folder / 'report.html'}; report.md, .csv, .tex and .json lie beside it.")
-    print(f"All of it is logged as run {record.run_id}: {ui_command(store.uri)}")
+    print(logged)
     problems = [text for chapter in report.chapters for text in account_of(chapter).problems]
     if cfg.strict and problems:
         raise IncompleteError(problems)

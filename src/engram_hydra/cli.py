@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
+import io
 import os
 import signal
 import sys
@@ -27,6 +29,7 @@ from engram_hydra.errors import (
     SecretError,
     reason,
 )
+from engram_hydra.job_marks import mark_done
 from engram_hydra.secrets import hide, refuse_in_arguments
 
 USAGE_ERROR = 2
@@ -50,12 +53,19 @@ def hydra_command(task: Callable[[DictConfig], Any], config_name: str) -> None:
     """
     os.environ["HYDRA_FULL_ERROR"] = "1"  # exceptions reach us whole; nothing else is printed
     failures: list[Exception] = []
+    if isinstance(
+        sys.stdout, io.TextIOWrapper
+    ):  # a locale that lacks a letter is no reason to fail
+        sys.stdout.reconfigure(errors="backslashreplace")
 
     def job(cfg: DictConfig) -> Any:
         heed_sigterm()  # here, for a launcher may run the job in a process of its own
         try:
             _stop_after_failure(cfg)
-            return _without_exit(task, cfg)
+            result = _without_exit(task, cfg)
+            if _in_sweep():
+                mark_done()
+            return result
         except NotStartedError:
             raise
         except Exception as error:
@@ -69,6 +79,8 @@ def hydra_command(task: Callable[[DictConfig], Any], config_name: str) -> None:
 
     try:
         here = str(Path.cwd())  # fails where it was deleted
+        for text in (here, *sys.argv[1:]):
+            _refuse_unreadable(text)
         if not {"", here} & set(sys.path):  # as under python -m: a user's own module
             sys.path.insert(0, here)
         refuse_in_arguments(sys.argv[1:])
@@ -79,6 +91,14 @@ def hydra_command(task: Callable[[DictConfig], Any], config_name: str) -> None:
             raise failures[0]
     except KeyboardInterrupt as stop:  # a run that was under way is marked and has its traceback
         sys.exit(_say("stopped.", TERMINATED if isinstance(stop, Terminated) else INTERRUPTED))
+    except MemoryError as error:
+        sys.exit(
+            _say(
+                f"memory ran out ({error or 'no more is given'}): free some, or choose a smaller data set"
+                " or fewer workers, and start the same command again; complete runs are kept.",
+                1,
+            )
+        )
     except BrokenPipeError:  # whoever read the output, such as head, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
@@ -94,7 +114,9 @@ def hydra_command(task: Callable[[DictConfig], Any], config_name: str) -> None:
     except OSError as error:  # after Hydra's, one of which is an OSError too
         if failures:  # the task's own
             raise
-        place = error.filename or "the current folder"
+        place = error.filename or (  # no name: a folder that is gone, or a write that failed
+            "the current folder" if error.errno == errno.ENOENT else "the job's output folder"
+        )
         problem = f"{place} can't be made or written ({error.strerror})"
         sys.exit(_say(f"{problem}: set paths.outputs to a folder that can be.", USAGE_ERROR))
     except ValueError as error:
@@ -126,12 +148,25 @@ def register_resolvers() -> None:
     start = Path.cwd()  # a job may change it
 
     def absolute(path: str | None) -> str | None:
+        _refuse_unreadable(path or "")
         # An empty variable counts as one that is not set: it does not name the current folder.
-        return os.path.normpath(start / Path(path).expanduser()) if path else None
+        try:
+            return os.path.normpath(start / Path(path).expanduser()) if path else None
+        except RuntimeError as error:  # a user with neither HOME nor an entry in passwd
+            raise ConfigError(f"{path} needs a home folder: set HOME, or another path") from error
 
     OmegaConf.register_new_resolver("pid", os.getpid, use_cache=True, replace=True)
     OmegaConf.register_new_resolver("user_cache", user_cache, use_cache=True, replace=True)
     OmegaConf.register_new_resolver("absolute", absolute, replace=True)
+
+
+def _refuse_unreadable(text: str) -> None:
+    """Raise ConfigError for what the locale has no letters for, which no store or file could hold."""
+    if any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise ConfigError(
+            f"{os.fsencode(text).decode('utf-8', 'replace')} has letters that this locale lacks"
+            f" ({sys.getfilesystemencoding()}): set PYTHONUTF8=1, or LC_ALL=C.UTF-8."
+        )
 
 
 def _without_exit(task: Callable[[DictConfig], Any], cfg: DictConfig) -> Any:
@@ -196,7 +231,7 @@ def explain(error: Exception) -> str:
             else "other keys"
         )
         return f"{where}{cause.full_key} is no option: {parent or 'a run'} takes {allowed}."
-    problem = (cause.msg or str(cause)).splitlines()[0]
+    problem = (cause.msg or str(cause)).splitlines()[0].rstrip(".")
     return (
         f"{where}{cause.full_key} has a wrong value: {problem}."
         if cause.full_key

@@ -6,6 +6,7 @@ import json
 import logging
 import re
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hydra.errors import HydraException
@@ -41,6 +42,24 @@ def collect(store: Store, wanted: Any) -> dict[str, list[Run]]:
     if names:
         return found
     return {name: found[name] for name in sorted(found, key=_by_size)}
+
+
+def check_known(runs: Mapping[str, Sequence[Run]]) -> None:
+    """Raise ConfigError if a data set has neither runs nor options of its name: it was misspelt."""
+    from difflib import get_close_matches
+
+    from hydra.core.global_hydra import GlobalHydra
+
+    for name, found in runs.items():
+        if found or data_options(name) is not None:
+            continue
+        loader = GlobalHydra.instance().config_loader()
+        known = sorted(loader.get_group_options("dataset"))
+        near = get_close_matches(name, known) or known
+        raise ConfigError(
+            f"datasets={name}: there is no such data set, nor any run of one: did you mean"
+            f" {' or '.join(near)}?"
+        )
 
 
 def _names(wanted: Any) -> list[str]:

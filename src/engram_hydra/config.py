@@ -270,6 +270,7 @@ class AggregateConfig:
     data_sha256: list[str] = field(default_factory=list)
     dirty: str = choice("ignore", "ignore", "take")
     strict: bool = False
+    log: bool = True
     attribution: Attribution = field(default_factory=Attribution)
     sensitivity: Sensitivity = field(default_factory=Sensitivity)
 

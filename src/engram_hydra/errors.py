@@ -39,6 +39,10 @@ class TrackingError(EngramError):
     """A tracking store that can't be opened, written, or used with this version of MLflow."""
 
 
+class NotLoggedError(TrackingError):
+    """Results that are whole, of a run whose server could not be reached to log them."""
+
+
 class ExistingRunError(EngramError):
     """A run that is there already, where ``existing=fail`` forbids another one or its skipping."""
 

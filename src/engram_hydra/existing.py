@@ -64,11 +64,7 @@ def standing_run(store: Store, tags: Mapping[str, str], existing: str) -> str | 
                 f"run {run.info.run_id} of {started} is this very run, complete: set existing=skip to"
                 " let it stand, or existing=rerun to run it anew."
             )
-        log.info(
-            "run %s of %s stands for this one (existing=rerun runs it anew)",
-            run.info.run_id,
-            started,
-        )
+        log.info("stood already: run %s of %s", run.info.run_id, started)
         run_id: str = run.info.run_id
         return run_id
     return None
@@ -83,6 +79,11 @@ def unusable(store: Store, run: Any, tags: Mapping[str, str]) -> str:
         return "it has no completion tag"
     if lost := store.lost_files(run):
         return f"its artifact {lost[0]} is missing or cut short"
+    return labelled_otherwise(earlier, tags)
+
+
+def labelled_otherwise(earlier: Mapping[str, str], tags: Mapping[str, str]) -> str:
+    """Which tag lets an equal result stand elsewhere in a report; empty if none does."""
     for label in LABELS:
         if earlier.get(label) != tags[label]:
             return f"its {label} is {earlier.get(label)!r}, now {tags[label]!r}"

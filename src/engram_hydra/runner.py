@@ -18,6 +18,8 @@ from engram_hydra.environment import environment, peak_memory_mib, reset_peak_me
 from engram_hydra.errors import ConfigError
 from engram_hydra.existing import alone, standing_run
 from engram_hydra.inside import inside_files
+from engram_hydra.job_marks import mark_stood
+from engram_hydra.kept import Kept, find_kept, logged_or_kept
 from engram_hydra.memories.build import memory_class
 from engram_hydra.metrics.immune import immune_metrics
 from engram_hydra.metrics.summary import headline
@@ -55,8 +57,15 @@ def run(cfg: DictConfig) -> str:
     database = sqlite_file(store.uri)
     shared = database.parent if database else Path(cfg.paths.cache)
     with alone(shared, tags["engram.run_key"]):
-        standing = standing_run(store, tags, cfg.existing)
-        return standing or _new_run(cfg, data, reader, store, tags)
+        if standing := standing_run(store, tags, cfg.existing):
+            mark_stood()
+            return standing
+        kept = None if cfg.existing == "rerun" else find_kept(Path(cfg.paths.outputs), tags)
+        return (
+            _log_kept(cfg, data, store, tags, kept)
+            if kept
+            else _new_run(cfg, data, reader, store, tags)
+        )
 
 
 def _new_run(
@@ -67,7 +76,7 @@ def _new_run(
     earlier = store.having("engram.run_key", tags["engram.run_key"])
     tags |= {"engram.supersedes": earlier[0].info.run_id if earlier else ""}
     name = run_name(cfg, tags["engram.variant"])
-    with store.run(name, tags, _params(cfg)) as record:
+    with logged_or_kept(store, Path(cfg.paths.outputs), name, tags, _params(cfg)) as record:
         store.log_dataset(record.run_id, data)
         trials = run_trials(cfg, data)
         rankings = [ranking for trial in trials for ranking in trial.rankings]
@@ -81,6 +90,29 @@ def _new_run(
     log.info("%s", headline(record.metrics))
     if not tags["engram.sweep_id"]:
         log.info("look at it: %s", ui_command(store.uri))
+    return record.run_id
+
+
+def _log_kept(
+    cfg: DictConfig, data: Dataset, store: Store, tags: dict[str, str], kept: Kept
+) -> str:
+    """Log what an earlier job computed and its server did not take."""
+    log.info("computed before, and only logged now: the results kept in %s", kept.folder)
+    earlier = store.having("engram.run_key", tags["engram.run_key"])
+    tags = kept.tags | {
+        "engram.supersedes": earlier[0].info.run_id if earlier else "",
+        "engram.sweep_id": tags["engram.sweep_id"],
+    }
+    outputs = Path(cfg.paths.outputs)
+    with logged_or_kept(store, outputs, kept.name, tags, kept.params) as record:
+        store.log_dataset(record.run_id, data)
+        record.metrics |= kept.results.metrics
+        record.tags |= kept.results.tags
+        record.files |= kept.results.files
+    for run in earlier:
+        if run.info.run_id == kept.results.run_id and run.info.status == "RUNNING":
+            store.mark_failed(run.info.run_id, f"not logged; its results are run {record.run_id}")
+    kept.note.unlink(missing_ok=True)
     return record.run_id
 
 

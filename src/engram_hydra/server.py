@@ -16,16 +16,17 @@ PATIENCE = {
     "MLFLOW_HTTP_REQUEST_TIMEOUT": "60",  # seconds
 }
 SECONDS_TO_ANSWER = 10
-LONGEST_PAUSE = 16
+LONGEST_PAUSE = 4  # while a person waits to see the first run begin
 NOT_YET = (502, 503, 504)  # what a proxy says for a server that is down
 
 log = logging.getLogger(__name__)
 
 
-def await_server(uri: str) -> None:
+def await_server(uri: str, *, patient: bool = False) -> None:
     """Return when the server at ``uri`` answers, whatever it says.
 
-    It is asked once and then as often as MLFLOW_HTTP_REQUEST_MAX_RETRIES says, after 1, 2, 4 … seconds.
+    It is asked once and then as often as MLFLOW_HTTP_REQUEST_MAX_RETRIES says, after 1, 2, 4, 4 …
+    seconds; where ``patient``, as the jobs of a sweep are, as long as MLflow's client tries a request.
     Sets that variable and those MLflow's client waits by, where they are not set. Raises TrackingError
     where no answer comes.
     """
@@ -33,14 +34,14 @@ def await_server(uri: str) -> None:
         os.environ.setdefault(variable, value)
     retries = int(os.environ["MLFLOW_HTTP_REQUEST_MAX_RETRIES"])
     start = time.monotonic()
-    problem = _ask(uri)
+    problem = ask(uri)
     for turn in range(retries):
         if problem is None:
             return
-        pause = min(2**turn, LONGEST_PAUSE)
+        pause = 2 ** (turn + 1) if patient else min(2**turn, LONGEST_PAUSE)
         log.info("%s does not answer yet (%s): asked again in %d s", uri, problem, pause)
         time.sleep(pause)
-        problem = _ask(uri)
+        problem = ask(uri)
     if problem is not None:
         raise TrackingError(
             f"no MLflow server answers at {uri} ({problem}; tried for {time.monotonic() - start:.0f} s):"
@@ -48,9 +49,10 @@ def await_server(uri: str) -> None:
         )
 
 
-def _ask(uri: str) -> str | None:
-    """What is wrong, in a few words; ``None`` where there is an answer. Raises TrackingError where
-    to ask again is of no use.
+def ask(uri: str) -> str | None:
+    """Why the server gives no answer, in a few words; ``None`` where it does.
+
+    Raises TrackingError where to ask again is of no use.
     """
     import requests
 

@@ -89,8 +89,8 @@ class SqliteFile:
             yield
         except (OSError, sqlite3.OperationalError) as error:
             raise ConfigError(
-                f"The {self.title} {self.file} can't be used ({error}): make its folder writable, "
-                f"or set paths.cache to one that is."
+                f"The {self.title} {self.file} can't be used ({error}): make its folder writable, with "
+                f"room, or set paths.cache to one that is."
             ) from error
 
     def _set_aside(self, error: DamageError) -> None:

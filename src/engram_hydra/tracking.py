@@ -7,10 +7,12 @@ import logging
 import os
 import re
 import tempfile
+import time
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -18,10 +20,11 @@ from uuid import uuid4
 from filelock import FileLock
 
 from engram_hydra.address import check_address, is_server, sqlite_file
-from engram_hydra.errors import EngramError, TrackingError
+from engram_hydra.errors import EngramError, NotLoggedError, TrackingError
+from engram_hydra.moved import follow_files
 from engram_hydra.names import below
 from engram_hydra.secrets import hide, hide_values
-from engram_hydra.server import await_server
+from engram_hydra.server import ask, await_server
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -33,6 +36,7 @@ PARAMS_AT_ONCE = 100
 RUNS_AT_ONCE = 1000
 LONGEST_TAG = 5000
 SECONDS_FOR_LOCK = 60
+CLOCKS_DIFFER = 60_000  # ms that two machines' clocks may be apart
 
 log = logging.getLogger(__name__)
 
@@ -75,13 +79,17 @@ class Store:
         remote = artifacts is None or re.match(r"[a-z][a-z0-9+.-]+:/", artifacts) is not None
         location = artifacts if remote else Path(str(artifacts)).resolve().as_uri()
         if is_server(self.uri):
-            await_server(self.uri)
+            await_server(self.uri, patient=_in_sweep())
         try:
             if not remote:  # or it would be found out only when the run is over
                 Path(str(artifacts)).mkdir(parents=True, exist_ok=True)
+                if not os.access(str(artifacts), os.W_OK):
+                    raise PermissionError(f"{artifacts} is read-only")
             with self._alone():
                 from mlflow import MlflowClient
 
+                # Its tracebacks of what it raises anyway, and is told here.
+                logging.getLogger("mlflow.store.db.utils").setLevel(logging.CRITICAL)
                 client = MlflowClient(tracking_uri=self.uri)
                 found = client.get_experiment_by_name(experiment)
                 if found is None:
@@ -102,7 +110,14 @@ class Store:
                 " place of --default-artifact-root or --no-serve-artifacts, and set another"
                 " tracking.experiment."
             )
-        if location not in (None, place):
+        if location not in (None, place) and self._follows(place, str(location)):
+            log.warning(
+                "the store was moved or copied: files of the experiment %s are in %s now, not in %s",
+                experiment,
+                location,
+                place,
+            )
+        elif location not in (None, place):
             log.warning(
                 "files go to %s, where the experiment %s has kept them from its start, not to %s",
                 place,
@@ -110,6 +125,16 @@ class Store:
                 location,
             )
         return client
+
+    def _follows(self, place: str, location: str) -> bool:
+        """Whether the store has changed to the files that lie where they are looked for now."""
+        database = sqlite_file(self.uri)
+        local = place.startswith("file:") and location.startswith("file:")
+        return (
+            database is not None
+            and local
+            and follow_files(database, self.experiment_id, place, location)
+        )
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -142,43 +167,98 @@ class Store:
         """A run around the block: all of it is logged, or it is marked FAILED with its traceback.
 
         The record's files and the job's log become artifacts. ``engram.complete`` is written last of
-        all, so that a run without it is no result.
+        all, so that a run without it is no result. Raises NotLoggedError where a server can't be
+        reached when the block is over.
         """
-        from mlflow.entities import Param, RunTag
+        from mlflow.entities import Param
 
         shown = {key: hide(value) for key, value in tags.items()}
-        record = Record(self._new_run(name, shown))
+        with self._told(name):
+            record = Record(self._new_run(name, shown))
         try:
             values = [Param(key, hide(str(value))) for key, value in params.items()]
-            for start in range(0, len(values), PARAMS_AT_ONCE):  # first: a failed run has them too
-                self.client.log_batch(record.run_id, params=values[start : start + PARAMS_AT_ONCE])
+            with self._told(name):  # first: a failed run has them too
+                for n in range(0, len(values), PARAMS_AT_ONCE):
+                    self.client.log_batch(record.run_id, params=values[n : n + PARAMS_AT_ONCE])
             yield record
-            self._log_metrics(record)
-            files = {name: _as_bytes(content) for name, content in record.files.items()}
-            sizes = {name: len(content) for name, content in files.items()}
-            record.tags["engram.files"] = json.dumps(sizes)
-            rest = [RunTag(key, hide(value)) for key, value in record.tags.items()]
-            self.client.log_batch(record.run_id, tags=rest)
-            for file, content in files.items():
-                self._log_file(record.run_id, file, content)
-            self._log_logs(record)
-            self.client.set_terminated(record.run_id, "FINISHED")
-            self.client.set_tag(record.run_id, "engram.complete", "true")
+            _refuse_what_is_not_finite(record.metrics)
+            record.files = {file: _as_bytes(content) for file, content in record.files.items()}
+            try:
+                with self._told(name):
+                    self._log_results(record)
+            except Exception as error:
+                if not is_server(self.uri):
+                    raise
+                problem = ask(self.uri) or _first_line(error)
+                raise NotLoggedError(
+                    f"the server {self.uri} could not be reached to log run {record.run_id} ({problem})"
+                ) from error
             log.info("done: run %s (%s)", record.run_id, name)
         except BaseException as error:
             self._fail(record, error)
             raise
 
+    @contextmanager
+    def _told(self, name: str) -> Iterator[None]:
+        """What the store or its disk refuses, in a sentence."""
+        from mlflow.exceptions import MlflowException
+
+        try:
+            yield
+        except (OSError, MlflowException) as error:
+            raise TrackingError(
+                f"the run {name} can't be logged to {self.uri} ({_first_line(error)}): see that the store"
+                " and the folders of its files and of outputs have room and can be written, then start"
+                " the same command again; complete runs are kept."
+            ) from error
+
     def _new_run(self, name: str, tags: dict[str, str]) -> str:
         if is_server(self.uri):
             tags["engram.attempt"] = uuid4().hex
-        made: str = self.client.create_run(self.experiment_id, run_name=name, tags=tags).info.run_id
+        made: str = self.client.create_run(
+            self.experiment_id, self._start(), tags, run_name=name
+        ).info.run_id
         if is_server(self.uri):
             # A request whose answer was lost is sent again, and then there are two runs.
             for run in self.runs(f"tags.`engram.attempt` = '{tags['engram.attempt']}'"):
                 if run.info.run_id != made:
                     self.client.delete_run(run.info.run_id)
         return made
+
+    def _start(self) -> int:
+        """Now, in ms since 1970; just after the newest run where the clock is behind that.
+
+        Of runs that do the same the newest counts, and a clock may jump back.
+        """
+        now = int(time.time() * 1000)
+        order = ["attributes.start_time DESC"]
+        found = self.client.search_runs([self.experiment_id], max_results=1, order_by=order)
+        newest = found[0].info.start_time if found else 0
+        if newest > now + CLOCKS_DIFFER:
+            log.warning(
+                "run %s is dated %s, which is still to come: set the clock right or delete that run; this"
+                " one is dated just after it, to count as the newer",
+                found[0].info.run_id,
+                datetime.fromtimestamp(newest / 1000).strftime("%Y-%m-%d %H:%M"),
+            )
+        return max(now, newest + 1)
+
+    def _log_results(self, record: Record) -> None:
+        from mlflow.entities import Metric, RunTag
+
+        now = int(time.time() * 1000)
+        self.client.log_batch(
+            record.run_id, metrics=[Metric(k, float(v), now, 0) for k, v in record.metrics.items()]
+        )
+        sizes = {name: len(content) for name, content in record.files.items()}
+        record.tags["engram.files"] = json.dumps(sizes)
+        rest = [RunTag(key, hide(value)) for key, value in record.tags.items()]
+        self.client.log_batch(record.run_id, tags=rest)
+        for file, content in record.files.items():
+            self._log_file(record.run_id, file, _as_bytes(content))
+        self._log_logs(record)
+        self.client.set_terminated(record.run_id, "FINISHED")
+        self.client.set_tag(record.run_id, "engram.complete", "true")
 
     def _log_file(self, run_id: str, file: str, content: bytes) -> None:
         place, _, name = file.rpartition("/")
@@ -187,28 +267,14 @@ class Store:
             local.write_bytes(content)
             self.client.log_artifact(run_id, str(local), place or None)
 
-    def _log_metrics(self, record: Record) -> None:
-        import math
-        import time
-
-        from mlflow.entities import Metric
-
-        wrong = [key for key, value in record.metrics.items() if not math.isfinite(value)]
-        if wrong:
-            raise EngramError(
-                f"the metrics {', '.join(wrong)} are not finite numbers; nothing was logged."
-            )
-        now = int(time.time() * 1000)
-        self.client.log_batch(
-            record.run_id, metrics=[Metric(k, float(v), now, 0) for k, v in record.metrics.items()]
-        )
-
     def _fail(self, record: Record, error: BaseException) -> None:
         """Mark the run FAILED (KILLED where a person stopped it), with the traceback as tag and log."""
         killed = isinstance(error, KeyboardInterrupt)
         trace = hide("".join(traceback.format_exception(error)))
         log.error("run %s %s:\n%s", record.run_id, "was stopped" if killed else "failed", trace)
         try:  # whatever stopped the run may stop this too, and must not be hidden by it
+            if is_server(self.uri) and (problem := ask(self.uri)):  # MLflow would try for minutes
+                raise TrackingError(f"{self.uri} does not answer ({problem})")
             self.client.set_terminated(record.run_id, "KILLED" if killed else "FAILED")
             self.client.set_tag(record.run_id, "engram.error", trace[-LONGEST_TAG:])
             self._log_logs(record)
@@ -250,6 +316,11 @@ class Store:
     def having(self, tag: str, value: str) -> list[Any]:
         """The runs whose tag has this value, newest first, complete or not."""
         return list(self.runs(f"tags.`{tag}` = '{value}'"))
+
+    def mark_failed(self, run_id: str, reason: str) -> None:
+        """Mark a run as FAILED that could not reach its server to say so."""
+        self.client.set_terminated(run_id, "FAILED")
+        self.client.set_tag(run_id, "engram.error", reason)
 
     def mark_killed(self, tag: str, value: str) -> None:
         """Mark those runs with this tag as KILLED that still count as running."""
@@ -301,8 +372,9 @@ class Store:
                 return Path(local).read_text(encoding="utf-8")
         except Exception as error:
             raise TrackingError(
-                f"run {run_id} has no readable artifact {name} ({_unread(error)}): put the file back, or do"
-                " the run again with existing=rerun."
+                f"run {run_id} has no readable artifact {name} ({_unread(error)}): put it back (if the"
+                " store was moved, its artifacts belong beside it), set tracking.artifacts to where they"
+                " lie, or do the run again with existing=rerun."
             ) from error
 
 
@@ -316,6 +388,15 @@ def _made(client: MlflowClient, experiment: str, location: str | None) -> Any:
         if error.error_code != "RESOURCE_ALREADY_EXISTS":
             raise
         return client.get_experiment_by_name(experiment)
+
+
+def _refuse_what_is_not_finite(metrics: Mapping[str, float]) -> None:
+    import math
+
+    if wrong := [key for key, value in metrics.items() if not math.isfinite(value)]:
+        raise EngramError(
+            f"the metrics {', '.join(wrong)} are not finite numbers; nothing was logged."
+        )
 
 
 def flatten(options: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -370,6 +451,13 @@ def _unread(error: Exception) -> str:
 
 def _first_line(error: BaseException) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+
+
+def _in_sweep() -> bool:
+    from hydra.core.hydra_config import HydraConfig
+    from hydra.types import RunMode
+
+    return HydraConfig.initialized() and HydraConfig.get().mode is RunMode.MULTIRUN
 
 
 def output_folder() -> Path:

@@ -24,6 +24,7 @@ from engram_hydra.errors import ConfigError
 
 import fake_model
 from fake_model import FakeOptions
+from faulty_disk import small_disk
 
 TEXTS = [f"The {i}th fact is {'short' if i % 3 else 'long!'}." for i in range(600)]
 
@@ -204,6 +205,22 @@ def test_a_full_cache_may_be_read_only(cache: VectorCache) -> None:
     with pytest.raises(ConfigError, match="make its folder writable"):
         cache.fetch(TEXTS[:10], fake_model.encode)
     cache.file.parent.chmod(0o755)
+
+
+def test_a_full_disk_is_told_and_once_there_is_room_nothing_is_lost(tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk") as leave:
+        cache = VectorCache(tmp_path / "disk", FakeOptions())
+        cache.fetch(TEXTS[:9], fake_model.encode)
+        leave(0)
+        with pytest.raises(
+            ConfigError, match=r"disk is full.*: make its folder writable, with room"
+        ):
+            cache.fetch(TEXTS, fake_model.encode)
+        assert_right(cache.fetch(TEXTS[:9], refuse), TEXTS[:9])
+        leave(1 << 20)
+        assert_right(cache.fetch(TEXTS, fake_model.encode), TEXTS)
+        assert_right(cache.fetch(TEXTS, refuse), TEXTS)
+        assert not list(cache.file.parent.glob("*.damaged-*"))
 
 
 def python(script: str, *arguments: object) -> subprocess.Popen[bytes]:

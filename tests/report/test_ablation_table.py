@@ -368,3 +368,20 @@ def test_mem0_is_said_to_equal_dense_only_where_it_does(make_run: Make) -> None:
     assert note.startswith("equals Dense on all 2 questions")
     assert notes(0, 1) == ()  # the same mean, other questions
     assert rows([make_run("mem0", columns={M: [1, 0]})])["Mem0, raw mode, no LLM"].notes == ()
+
+
+def test_the_parts_of_a_users_method_stand_alone_where_that_was_run(make_run: Make) -> None:
+    runs = [
+        make_run("mine", "none", columns={M: [1, 1, 1, 0]}),
+        make_run("mine", "no_old_age", columns={M: [1, 1, 0, 0]}),
+        make_run("mine", "no_ptr", columns={M: [1, 1, 1, 0]}),
+    ]
+    assert not any(label.endswith("alone") for label in rows(runs) if label.startswith("mine"))
+    runs.append(make_run("mine", "no_old_age+no_ptr", columns={M: [1, 0, 0, 0]}))
+    table = rows(runs)
+    alone = {
+        label: row for label, row in table.items() if label.startswith("mine") and "alone" in label
+    }
+    assert list(alone) == ["mine, old age alone", "mine, ptr alone"]
+    assert [row.contrast.value for row in alone.values()] == [0.5, 0.25]  # type: ignore[union-attr]
+    assert alone["mine, ptr alone"].contrast_is == "no_old_age - no_old_age+no_ptr"

@@ -131,7 +131,7 @@ def test_what_is_missing_is_said(example: Chapter) -> None:
         "(Dense: det.).",
         "- Found: 15 runs on this data set; taken 13, ignored 2.",
         "- Ignored, incomplete: 1 (01234567)",
-        "- Ignored, superseded: 1 (older-ru by newer-ru)",
+        "- Ignored, older repeats: 1 (older-ru superseded by newer-ru)",
         "- Taken, variant tide_w_0, in no row here: 1 (variant-)",
     ]
     assert not_run.strip() == (

@@ -71,6 +71,18 @@ def test_nothing_measured_is_no_table(estimate: Estimate_) -> None:
 def test_the_standing_row(make_run: Make, estimate: Estimate_) -> None:
     name, columns = "longmemeval_s_pilot", {"recall_any_at_5": [1.0, 0.0]}
     runs = [make_run("dense", columns=columns, dataset=name)]
-    said = standing_row([chapter(estimate, runs, name)]).text
-    assert "not run against 0.500 [" in said
-    assert standing_row([chapter(estimate, [])]).text.endswith("against Dense: not in this report.")
+    [said] = standing_row([chapter(estimate, runs, name)])
+    assert "not run against 0.500 [" in said.text
+    assert standing_row([chapter(estimate, [])]) == []
+    assert standing_row([chapter(estimate, [], name)]) == []
+
+
+def test_rows_of_a_coral_that_was_not_run_are_no_wall(make_run: Make, estimate: Estimate_) -> None:
+    columns = {"answer_in_top_1": [1.0, 0.0, 0.0] * 10}
+    for method, walls in (("mine", 0), ("coral", 1)):
+        section = overview_section([chapter(estimate, [make_run(method, columns=columns)])])
+        assert section is not None
+        lines = to_text(section.blocks).split("\n")
+        assert sum(line.startswith("no feeding") for line in lines) == walls
+        assert sum(line.startswith("heirs alone") for line in lines) == walls
+        assert sum(line.startswith("Tide") for line in lines) == 1

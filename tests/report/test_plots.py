@@ -107,15 +107,32 @@ def test_what_is_missing_is_said(plot: Callable[..., Picture], rows: list[dict[s
     assert "not run" in picture.csv
 
 
+@pytest.mark.parametrize("anchors", range(1, 9))
+def test_every_panel_of_the_forest_has_room(anchors: int) -> None:
+    """No panel is narrower than 150 px, none lies on another, and all of them show a scale."""
+    rows = [
+        {"row": row, "against": f"anchor {n}", "outcome": "better", **SOME}
+        for n in range(anchors)
+        for row in NAMES
+    ]
+    svg = plots.forest(rows).svg
+    guide = r'd="M ([\d.]+) ([\d.]+) \nL ([\d.]+) ([\d.]+) \n"[^>]*stroke-opacity: 0.16'
+    guides = {tuple(float(x) * 96 / 72 for x in ends) for ends in re.findall(guide, svg)}
+    assert len(guides) == anchors * len(NAMES)
+    assert all(right - left >= 150 and right <= 720 for left, _, right, _ in guides)
+    heights = sorted({y for _, y, _, _ in guides})
+    assert all(b - a >= 30 for a, b in pairwise(heights))
+
+
 def test_the_forest_marks_each_outcome_and_explains_those_there_are() -> None:
     marks = {
         "better": "holds after Holm's adjustment",
         "worse": "holds after Holm's adjustment",
-        "not shown": "does not",
+        "not shown": "not shown",
         "undecided (ties)": "depends on how BM25's ties are broken",
         "identical": "identical on every question",
     }
-    rows = [{"row": word, "against": "bm25", "outcome": word, **SOME} for word in marks]
+    rows = [{"row": f"a {word} row", "against": "bm25", "outcome": word, **SOME} for word in marks]
     words = _words(plots.forest(rows))
     assert all(words.count(label) == 1 for label in marks.values())
     for row in rows:

@@ -62,9 +62,39 @@ def test_few_questions_and_no_verdicts(make_run: Make, estimate: Estimate_) -> N
     lines = text.split("\n")
     assert max(map(len, lines)) <= 80
     assert "k = 10, reader newest; 16 runs taken." in text
+    assert "; 1 run taken." in to_terminal(
+        report(estimate, {"synthetic": [make_run("dense", dataset="synthetic")]})
+    )
     assert "H1" not in text  # nothing was stated of these data
     assert "There are no runs yet" in to_terminal(report(estimate, {}))
     assert "No complete run" in to_terminal(report(estimate, {"fc_sh_6k": []}))
+
+
+def test_it_says_why_this_metric_is_shown(make_run: Make, estimate: Estimate_) -> None:
+    sets = {name: of(make_run, name, 40) for name in ("fc_mh_6k", "synthetic")}
+    text = " ".join(to_terminal(report(estimate, sets)).split())
+    stated, other = text.split("fc_mh_6k: answer_in_top_10")[1].split("synthetic: ")
+    assert "Shown is the metric of the statements on this set." in stated
+    assert "Shown is the first metric, for nothing was stated of this one." in other
+
+
+def test_runs_at_another_k_are_one_command_away(make_run: Make, estimate: Estimate_) -> None:
+    runs = [make_run(seed=seed, k="5") for seed in range(3)] + [make_run("dense", k="3")]
+    text = " ".join(to_terminal(report(estimate, {"fc_sh_6k": runs})).split())
+    command = "python -m engram_hydra.aggregate datasets=fc_sh_6k"
+    assert f"k=3 has 1 run: {command} k=3. k=5 has 3 runs: {command} k=5." in text
+    both = to_terminal(report(estimate, {"fc_sh_6k": [*runs, make_run("dense")]}))
+    assert "aggregate datasets" not in both
+
+
+def test_a_report_without_coral_names_none_of_its_rows(make_run: Make, estimate: Estimate_) -> None:
+    runs = [
+        make_run(name, columns={"answer_in_top_1": [1.0, 0.0] * 20}) for name in ("mine", "dense")
+    ]
+    text = " ".join(to_terminal(report(estimate, {"fc_sh_6k": runs})).split())
+    assert "Not run: Coral and all its parts; Tide; " in text
+    for absent in ("no heirs", "heirs alone", "Coral (as shipped)", "H1"):
+        assert absent not in text
 
 
 def test_what_was_ignored_is_counted(make_run: Make, estimate: Estimate_) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from engram_hydra.report.ablation_table import cells_of_rows
 from engram_hydra.report.cells import Run, Selection, select
 from engram_hydra.report.estimates import Cell
 from engram_hydra.report.estimator import Estimator
@@ -45,7 +46,9 @@ def test_why_a_cell_has_no_run(make_run: Make, tags: dict[str, str], why: str) -
 
 def test_rows_by_reason(make_run: Make) -> None:
     selection = chosen([make_run("dense", k="5"), make_run("coral", "no_calc", 0, k="5")])
-    said = rows_missing(["Tide", "Dense", "heirs alone", "a row of one's own"], selection)
+    rows = {**dict.fromkeys(("Tide", "Dense", "heirs alone")), "a row of one's own": ()}
+    rows = {label: cells_of_rows().get(label, ()) for label in rows}
+    said = rows_missing(rows, selection)
     assert said == "Not run: Tide; a row of one's own. Ignored (other k): Dense; heirs alone."
 
 

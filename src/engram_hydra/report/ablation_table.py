@@ -59,7 +59,7 @@ class _Line:
     gain_of: Cell | None = None
 
 
-_CORAL_LINES = (
+CORAL_LINES = (
     _Line(row_name(CORAL), CORAL),
     *(
         _Line(row_name(cell), cell, (CORAL, cell))
@@ -123,18 +123,18 @@ def row_labels(estimator: Estimator) -> dict[Cell, str]:
 
 def standing_rows() -> dict[Cell, str]:
     """The names of the cells that have a row in every table, whether they were run or not."""
-    return {line.cell: line.label for line in (*_CORAL_LINES, *_ANCHORS) if line.cell}
+    return {line.cell: line.label for line in (*CORAL_LINES, *_ANCHORS) if line.cell}
 
 
 def cells_of_rows() -> dict[str, tuple[Cell, ...]]:
     """The cells behind each standing row, by its name: its own, or the two it is the difference of."""
-    lines = (*_CORAL_LINES, *_ANCHORS)
+    lines = (*CORAL_LINES, *_ANCHORS)
     return {line.label: (line.cell,) if line.cell else line.contrast or () for line in lines}
 
 
 def _lines(estimator: Estimator) -> list[_Line]:
     return [
-        *_CORAL_LINES,
+        *CORAL_LINES,
         *_ANCHORS,
         *_as_run(estimator),
         *_others(estimator),
@@ -149,14 +149,38 @@ def _as_run(estimator: Estimator) -> list[_Line]:
 
 def _others(estimator: Estimator) -> list[_Line]:
     """Rows for the cells that have no fixed one: each method whole, then its ablations against it."""
-    placed = {line.cell for line in (*_CORAL_LINES, *_ANCHORS, *_OCCASIONAL)}
+    placed = {line.cell for line in (*CORAL_LINES, *_ANCHORS, *_OCCASIONAL)}
     lines = []
     for cell in sorted(set(estimator.cells) - placed, key=_whole_first):
         if cell.variant or cell.audit:
             continue
         whole = Cell(cell.method)
         lines.append(_Line(row_name(cell), cell, None if cell == whole else (whole, cell)))
-    return lines
+    methods = dict.fromkeys(line.cell.method for line in lines if line.cell)
+    return lines + [line for method in methods for line in _alone(estimator, method)]
+
+
+def _alone(estimator: Estimator, method: str) -> list[_Line]:
+    """What each part of a method of the user's own gains with all its others off, where that was run."""
+    off = {
+        part
+        for cell in estimator.cells
+        if cell.method == method and not (cell.variant or cell.audit)
+        for part in cell.ablation.split("+")
+    } - {WHOLE}
+    null = Cell(method, "+".join(sorted(off)))
+    if method == CORAL.method or len(off) < 2 or null not in estimator.cells:
+        return []
+    return [
+        _Line(
+            f"{method}, {part.removeprefix('no_').replace('_', ' ')} alone",
+            None,
+            (only, null),
+            Cell(method, part),
+        )
+        for part in sorted(off)
+        if (only := Cell(method, "+".join(sorted(off - {part})))) in estimator.cells
+    ]
 
 
 def _whole_first(cell: Cell) -> tuple[bool, str, bool, Cell]:
@@ -211,7 +235,7 @@ def _row(estimator: Estimator, line: _Line, metric: str) -> Row:
             "without it nothing is displaced: this is Dense, and its cost the whole difference to it"
         )
     if line.gain_of and isinstance(contrast, Estimate):
-        cost, _ = estimator.contrast({CORAL: 1, line.gain_of: -1}, metric)
+        cost, _ = estimator.contrast({Cell(line.gain_of.method): 1, line.gain_of: -1}, metric)
         if isinstance(cost, Estimate) and (why := role_note(contrast, cost)):
             notes.append(why)
     return Row(line.label, value, spread, contrast, " - ".join(_names(a, b)), tuple(notes))

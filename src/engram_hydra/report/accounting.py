@@ -22,6 +22,7 @@ from engram_hydra.report.document import Block, Bullets, Heading
 from engram_hydra.report.estimates import Cell, seed_list
 
 SHOWN_IDS = 3
+OLDER_REPEATS = "older repeats"  # of a run that stands in the table
 FOR_DIRTY = "No commit holds the code of a dirty tree: commit and run again, or set dirty=take."
 MENDED_BY_A_RERUN = (INCOMPLETE, DIRTY, OTHER_DATA, OTHER_METHOD, BAD_SEED)
 
@@ -66,7 +67,8 @@ def account(
     stuck: dict[str, list[str]] = defaultdict(list)
     for run, reason in selection.left_out:
         kind, _, newer = reason.partition(" by ")
-        ignored[kind].append(run.run_id[:8] + (f" by {newer[:8]}" if newer else ""))
+        kind = OLDER_REPEATS if newer else kind
+        ignored[kind].append(run.run_id[:8] + (f" superseded by {newer[:8]}" if newer else ""))
         if kind in MENDED_BY_A_RERUN and key_of(run) not in selection.cells:
             stuck[kind].append(run.run_id[:8])
     unshown: dict[str, list[str]] = defaultdict(list)

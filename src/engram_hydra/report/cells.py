@@ -15,6 +15,7 @@ INCOMPLETE = "incomplete"
 DIRTY = "dirty tree"
 OTHER_DATA = "other data hash"
 BAD_SEED = "malformed seed tag, which is neither a number nor deterministic"
+OTHER_K = "other k"
 OTHER_METHOD = "older constants or code of the method"
 MAKES = {  # what a result follows from, by the tag that tells it
     "code_sha256": "code",

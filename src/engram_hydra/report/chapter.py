@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from engram_hydra.metrics.summary import HEADLINES
-from engram_hydra.report.ablation_table import Row, Table
+from engram_hydra.report.ablation_table import Table
 from engram_hydra.report.accounting import Accounting, account, accounting_blocks
 from engram_hydra.report.cells import Selection
 from engram_hydra.report.contrasts import SUBEM
@@ -21,10 +21,10 @@ from engram_hydra.report.document import (
     Paragraph,
     Picture,
 )
-from engram_hydra.report.estimates import NOT_APPLICABLE, NOT_RUN, Cell, Estimate, fraction
+from engram_hydra.report.estimates import Cell, Estimate, fraction
+from engram_hydra.report.not_run import is_missing, not_run, nothing_fits
 from engram_hydra.report.published import Figure
 from engram_hydra.report.section import Section, grouped
-from engram_hydra.report.why_missing import rows_missing
 
 FEW = 30  # questions: with fewer, no difference below 6 / 30, 20 points, could be shown
 PRINTED_TO = 0.0005  # half of the last digit of a published fraction
@@ -253,19 +253,16 @@ def account_of(chapter: Chapter) -> Accounting:
 
 def _not_run(chapter: Chapter) -> list[Block]:
     """In one line the rows and the sections without runs, and how to get the latter."""
-    empty = [] if chapter.tables else ["No complete run fits this selection."]
-    rows = [row.label for table in chapter.tables[:1] for row in table.rows if is_missing(row)]
+    empty = [] if chapter.tables else [nothing_fits(chapter)]
     titles = [title for title, how in chapter.sections.items() if isinstance(how, str)]
     hows = dict.fromkeys(how for how in chapter.sections.values() if isinstance(how, str))
-    said = [*empty, *([rows_missing(rows, chapter.selection)] if rows else [])]
+    said = [
+        *empty,
+        *(text for table in chapter.tables[:1] for text in not_run(table, chapter.selection)),
+    ]
     if hows:
         said.append(f"No runs here for: {'; '.join(titles)}. To get them: {'; '.join(hows)}.")
     return [Paragraph(" ".join(said))] if said else []
-
-
-def is_missing(row: Row) -> bool:
-    """Whether the row has neither a value nor, where it is a difference, that."""
-    return NOT_RUN in (row.value, row.contrast if row.value == NOT_APPLICABLE else None)
 
 
 def _printed(figure: Figure) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from engram_hydra.report.ablation_table import CORAL
 from engram_hydra.report.comparisons import IDENTICAL, Comparison
 from engram_hydra.report.document import Block, Bullets, Detail, Grid, Heading, Paragraph
 from engram_hydra.report.estimates import NOT_RUN, Estimate, Spread, points
-from engram_hydra.report.families import ANCHORED
+from engram_hydra.report.families import ABLATED, ANCHORED, whole_name
 from engram_hydra.report.pair_tests import PER_SEED, p_text
 from engram_hydra.report.section import Entry, Section, grouped
 
@@ -39,7 +40,7 @@ def comparison_section(found: Sequence[Comparison], aside: Collection[str] = ())
 
 
 def _family(family: str, members: Sequence[Comparison], aside: Collection[str]) -> list[Block]:
-    """A family's grid; folded where its differences stand in a table already, or decide nothing.
+    """A family's grid; folded where it decides nothing, as is Coral's, of which verdicts tell.
 
     Pairs against the same with the same numbers stand in one line. What each seed says by itself
     stands in the CSV only.
@@ -72,7 +73,7 @@ def _family(family: str, members: Sequence[Comparison], aside: Collection[str]) 
         }
     )
     blocks += [Bullets(notes)] if notes else []
-    if not family.endswith(ANCHORED) or members[0].metric in aside:
+    if family.endswith(f": {whole_name({}, CORAL)} {ABLATED}") or members[0].metric in aside:
         return [Detail(title, blocks, ["comparisons.csv"])]
     return [Heading(title, 3), *blocks]
 

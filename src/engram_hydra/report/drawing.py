@@ -30,6 +30,7 @@ WIDTH = 7.5  # inches: 720 px
 LABELS = 2.35  # inches for the names of rows
 LANE, HEAD, FOOT = 0.33, 0.5, 0.55  # inches: a row, and what is above and below all rows
 SIZE = 9  # points
+GAP = 0.15  # inches between panels
 LETTERS = 33  # of a name in one line
 TITLE_LINE, LEGEND_LINE, LEGEND_LETTERS = 0.16, 0.2, 80  # inches of a line more; letters of one
 
@@ -103,27 +104,32 @@ def lanes(
     titles: Sequence[str],
     *,
     shared: bool = True,
-    head: float = HEAD,
+    below: float = 0,
+    like: Axes | None = None,
 ) -> list[Axes]:
-    """Panels side by side under their titles, with a lane for each name; the names stand left."""
-    height = lanes_height(names, head)
-    gap = 0.2
-    each = (WIDTH - LABELS - 0.1 - gap * (len(titles) - 1)) / len(titles)
+    """Panels side by side under their titles, with a lane for each name; the names stand left.
+
+    ``below`` are the inches that other panels take up under these; ``like`` is one of those to share
+    the scale with.
+    """
+    height = figure.get_figheight()
+    foot = below + FOOT
+    each = (WIDTH - LABELS - 0.1 - GAP * (len(titles) - 1)) / len(titles)
     panels: list[Axes] = []
     for column, title in enumerate(titles):
-        left = LABELS + column * (each + gap)
-        box = (left / WIDTH, FOOT / height, each / WIDTH, LANE * len(names) / height)
-        axes = figure.add_axes(box, sharex=panels[0] if shared and panels else None)
+        left = LABELS + column * (each + GAP)
+        box = (left / WIDTH, foot / height, each / WIDTH, LANE * len(names) / height)
+        axes = figure.add_axes(box, sharex=(panels[0] if panels else like) if shared else None)
         axes.set_ylim(len(names) - 0.5, -0.5)
         axes.set_yticks([])
         axes.spines["left"].set_visible(False)
         for lane in range(len(names)):
             axes.axhline(lane, color=INK, alpha=FAINT, linewidth=0.6)
         axes.set_title(title, size=SIZE, weight="bold", loc="left")
-        axes.locator_params(axis="x", nbins=6 - max(1, len(titles) - 1))
+        axes.locator_params(axis="x", nbins=6 - len(titles))
         panels.append(axes)
     for lane, name in enumerate(names):
-        at = (FOOT + LANE * (len(names) - lane - 0.5)) / height
+        at = (foot + LANE * (len(names) - lane - 0.5)) / height
         figure.text(0, at, wrapped(name), va="center", linespacing=1.05)
     return panels
 

@@ -22,9 +22,15 @@ def families(ran: Collection[Cell], labels: Mapping[Cell, str]) -> dict[str, lis
     Methods with all their parts meet the anchors, which meet one another once. Each method's
     ablations, one part off, meet their whole in a family of that method alone: what else is in the
     store changes no p in it. Random ranking, oracle, audit runs, variants and ablations of several
-    parts (the attribution's) are in no family. A pair of which neither side was ``ran`` is absent.
+    parts (the attribution's) are in no family. A pair of which neither side was ``ran`` is absent,
+    and so is a method, other than an anchor, of which nothing was.
     """
-    rows = [cell for cell in labels if not (cell.variant or cell.audit or cell in _IN_NONE)]
+    methods = {cell.method for cell in (*ran, *ANCHORS)}
+    rows = [
+        cell
+        for cell in labels
+        if cell.method in methods and not (cell.variant or cell.audit or cell in _IN_NONE)
+    ]
     pairs: dict[str, list[Pair]] = {
         ANCHORED: [
             (row, anchor)

@@ -9,6 +9,7 @@ from engram_hydra.report.chapter import BY_ITSELF, Chapter, few_questions
 from engram_hydra.report.contrasts import SUBEM
 from engram_hydra.report.document import Block, Detail, Grid, Heading, Paragraph
 from engram_hydra.report.estimates import NOT_APPLICABLE, NOT_RUN, Estimate, fraction
+from engram_hydra.report.not_run import unrun_coral
 from engram_hydra.report.section import Entry, Section
 
 COLUMNS = 3  # metrics beside one another, so that a grid fits a terminal
@@ -47,18 +48,18 @@ def overview_section(chapters: Sequence[Chapter]) -> Section | None:
     return Section("table", blocks, entries)
 
 
-def standing_row(chapters: Sequence[Chapter]) -> Paragraph:
-    """What Coral costs where nothing displaces anything: LongMemEval, against Dense."""
+def standing_row(chapters: Sequence[Chapter]) -> list[Paragraph]:
+    """What Coral costs where nothing displaces anything: LongMemEval, against Dense, if it has runs."""
     for name in ("longmemeval_s", "longmemeval_s_pilot"):
         for chapter in chapters:
-            if chapter.dataset == name:
+            if chapter.dataset == name and chapter.tables:
                 parts = [
                     f"{table.metric} {_of(table, 'Coral (as shipped)')} against "
                     f"{_of(table, 'Dense')}"
                     for table in chapter.tables
                 ]
-                return Paragraph(f"What Coral costs on {name} against Dense: {'; '.join(parts)}.")
-    return Paragraph("What Coral costs on LongMemEval_S against Dense: not in this report.")
+                return [Paragraph(f"What Coral costs on {name} against Dense: {'; '.join(parts)}.")]
+    return []
 
 
 def _of(table: Table, label: str) -> str:
@@ -85,9 +86,11 @@ def _side_by_side(tables: Sequence[Table]) -> list[Block]:
 def _grid(tables: Sequence[Table]) -> Grid:
     header = ["row", "seeds", *(table.metric for table in tables)]
     rows = [["n", "", *map(_size, tables)]]
+    hidden = unrun_coral(tables)
     rows += [
         [same[0].label, _seeds(same), *(fraction(_shown(row), _sign(row)) for row in same)]
         for same in zip(*(table.rows for table in tables), strict=True)
+        if same[0].label not in hidden
     ]
     return Grid(header, rows)
 

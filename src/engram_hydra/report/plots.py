@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+PANELS = 3  # beside one another: with more, each would be narrower than 150 px
+
+
 class Mark(NamedTuple):
     """How a difference is drawn, and what that says."""
 
@@ -49,7 +52,7 @@ _HOLDS = Mark(BLUE, "D", "holds after Holm's adjustment", True)
 MARKS = {
     BETTER: _HOLDS,
     WORSE: _HOLDS,
-    NOT_SHOWN: Mark(VERMILION, "o", "does not", False),
+    NOT_SHOWN: Mark(VERMILION, "o", "not shown", False),
     TIES_DECIDE: Mark(GREEN, "^", "depends on how BM25's ties are broken", False),
     IDENTICAL: Mark(INK, "x", "identical on every question", True),
 }
@@ -61,26 +64,37 @@ def forest(rows: Rows, *, name: str = "forest", what: str = "difference") -> Pic
     outcomes = distinct(rows, "outcome")
     marks = list(dict.fromkeys(mark for word, mark in MARKS.items() if word in outcomes))
     titles = [f"minus {anchor}".replace(", ", ",\n") for anchor in anchors]
+    bands = _bands(titles)
     head = head_of(titles, marks)
+    step = lanes_height(names, head_of(titles, ()))  # from one band to the one below it
 
     def draw(figure: Figure) -> None:
-        panels = lanes(figure, names, titles, head=head)
+        panels: list[Axes] = []
+        for at, band in enumerate(bands, start=1):
+            like = panels[0] if panels else None
+            panels += lanes(figure, names, band, below=step * (len(bands) - at), like=like)
         for axes in panels:
             axes.axvline(0, color=INK, linewidth=0.8)
         for row in rows:
             axes, lane = panels[anchors.index(row["against"])], names.index(row["row"])
             mark = MARKS[row["outcome"]]
             interval(axes, lane, row, "value", mark.color, mark.marker, mark.full)
-        panels[0].set_xlabel(what, loc="left")
+        panels[-len(bands[-1])].set_xlabel(what, loc="left")
         legend(figure, marks)
 
     return Picture(
         name,
         f"{_capital(what)}, with 95% intervals: each row minus {_listed(anchors)}.",
         f"Forest plot: {len(names)} rows, each minus {_listed(anchors)}, with intervals.",
-        to_svg(name, lanes_height(names, head), draw),
+        to_svg(name, lanes_height(names, head) + step * (len(bands) - 1), draw),
         to_csv(("row", "against", "value", "low", "high", "outcome"), rows),
     )
+
+
+def _bands(titles: list[str]) -> list[list[str]]:
+    """Titles in as few rows of panels as give each panel room, none much longer than another."""
+    each = -(-len(titles) // -(-len(titles) // PANELS))
+    return [titles[at : at + each] for at in range(0, len(titles), each)]
 
 
 def attribution(rows: Rows, *, name: str = "attribution", what: str = "effect") -> Picture:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from engram_hydra.report.ablation_table import CORAL
 from engram_hydra.report.chapter import Chapter, chapter_blocks
-from engram_hydra.report.document import Block, Bullets, Heading, Paragraph, Picture, nested
+from engram_hydra.report.document import Block, Bullets, Detail, Heading, Paragraph, Picture, nested
 from engram_hydra.report.main_findings import main_findings
 from engram_hydra.report.overview import overview_section, standing_row
 from engram_hydra.report.provenance import provenance_blocks
@@ -18,6 +19,10 @@ from engram_hydra.report.verdicts import Verdict
 NO_RUNS = (
     "There are no runs yet: begin with python -m engram_hydra +experiment=ablations, then "
     "+experiment=anchors."
+)
+
+NO_CORAL = (
+    "Verdicts: none is decided, for all that was stated is stated of Coral, which was not run"
 )
 
 
@@ -46,6 +51,11 @@ class Report:
         """A few sentences that can be quoted."""
         return main_findings(self.chapters, self.verdicts, self.statements)
 
+    @property
+    def has_coral(self) -> bool:
+        """Whether any run of Coral stands in the report: all that was stated is stated of it."""
+        return any(key.method == CORAL.method for c in self.chapters for key in c.selection.cells)
+
     def all_sections(self) -> list[tuple[str, Section]]:
         """Every section that was made, with its data set; empty for those across data sets."""
         table = overview_section(self.chapters)
@@ -68,15 +78,20 @@ def summary(report: Report) -> list[Block]:
     verdicts = verdict_section(report.verdicts, report.statements)
     blocks: list[Block] = [
         Heading(report.title, 1),
-        Heading("Main findings", 2),
-        Paragraph(
-            "Computed from the verdicts and sections below; each 95% interval is for itself."
-        ),
-        Bullets(report.main_findings),
-        *verdicts.blocks,
     ]
+    if report.has_coral:
+        blocks += [
+            Heading("Main findings", 2),
+            Paragraph(
+                "Computed from the verdicts and sections below; each 95% interval is for itself."
+            ),
+            Bullets(report.main_findings),
+            *verdicts.blocks,
+        ]
+    elif report.chapters:
+        blocks.append(Detail(NO_CORAL, verdicts.blocks, ["verdicts.csv"]))
     if table:
-        blocks += [*nested(table.blocks), standing_row(report.chapters)]
+        blocks += [*nested(table.blocks), *standing_row(report.chapters)]
     return blocks
 
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from engram_hydra.report.ablation_table import Row, Table
 from engram_hydra.report.accounting import FOR_DIRTY
 from engram_hydra.report.cells import DIRTY
-from engram_hydra.report.chapter import Chapter, account_of, few_blocks, is_missing
+from engram_hydra.report.chapter import Chapter, account_of, few_blocks
 from engram_hydra.report.document import Block, Bullets, Grid, Heading, Paragraph, to_text
 from engram_hydra.report.estimates import Estimate, fraction
+from engram_hydra.report.not_run import is_missing, not_run, nothing_fits
 from engram_hydra.report.report import NO_RUNS, Report
 from engram_hydra.report.verdicts import PRIMARY, Verdict
-from engram_hydra.report.why_missing import rows_missing
 
 COLUMNS = 80
 
@@ -25,7 +25,7 @@ def to_terminal(report: Report) -> str:
 def terminal_blocks(report: Report) -> list[Block]:
     """Findings and verdicts where any of them has runs; then a table for each data set."""
     blocks: list[Block] = [Heading(report.title, 1)]
-    if any(verdict.runs for verdict in report.verdicts):
+    if report.has_coral and any(verdict.runs for verdict in report.verdicts):
         blocks.append(Bullets(report.main_findings))
         blocks += _verdicts(report.verdicts)
     for chapter in report.chapters:
@@ -44,7 +44,7 @@ def _verdicts(verdicts: Sequence[Verdict]) -> Iterator[Block]:
 def _table(report: Report, chapter: Chapter) -> list[Block]:
     """Costs and gains by the metric that was stated for the data set, else by its first."""
     if not chapter.tables:
-        nothing = Paragraph(f"No complete run fits this selection. {_runs(chapter)}")
+        nothing = Paragraph(f"{nothing_fits(chapter)} {_runs(chapter)}")
         return [Heading(chapter.dataset, 2), nothing]
     table = _stated(report, chapter)
     if few := few_blocks(chapter, [table]):
@@ -57,8 +57,8 @@ def _table(report: Report, chapter: Chapter) -> list[Block]:
         Grid(("row", "seeds", "mean [95%]", "cost or gain [95%]"), [_cells(row) for row in rows]),
     ]
     others = [other.metric for other in chapter.tables if other is not table]
-    absent = [row.label for row in table.rows if is_missing(row)]
-    said = [rows_missing(absent, chapter.selection)] if absent else []
+    said = [f"Shown is {_why(report, chapter, table)}."]
+    said += not_run(table, chapter.selection)
     said += [f"Also in the report: {', '.join(others)}."] if others else []
     return [*blocks, Paragraph(" ".join([*said, _runs(chapter)]))]
 
@@ -69,13 +69,25 @@ def _runs(chapter: Chapter) -> str:
     ignored = [f"{reason} {len(ids)}" for reason, ids in told.ignored.items()]
     hint = f" {FOR_DIRTY}" if DIRTY in told.ignored else ""
     more = f"; ignored: {', '.join(ignored)}.{hint}" if ignored else "."
-    return f"k = {chapter.k}, reader {chapter.reader}; {told.taken} runs taken{more}"
+    runs = "1 run" if told.taken == 1 else f"{told.taken} runs"
+    return f"k = {chapter.k}, reader {chapter.reader}; {runs} taken{more}"
 
 
 def _stated(report: Report, chapter: Chapter) -> Table:
-    places = (report.statements.primary, *report.statements.secondary)
-    stated = [place.metric for place in places if place.dataset == chapter.dataset]
+    stated = _metrics_stated(report, chapter)
     return next((t for t in chapter.tables if t.metric in stated), chapter.tables[0])
+
+
+def _why(report: Report, chapter: Chapter, table: Table) -> str:
+    """Why of all metrics this one is shown."""
+    if table.metric in _metrics_stated(report, chapter):
+        return "the metric of the statements on this set"
+    return "the first metric, for nothing was stated of this one"
+
+
+def _metrics_stated(report: Report, chapter: Chapter) -> list[str]:
+    places = (report.statements.primary, *report.statements.secondary)
+    return [place.metric for place in places if place.dataset == chapter.dataset]
 
 
 def _cells(row: Row) -> tuple[str, ...]:

@@ -9,7 +9,6 @@ from typing import Any
 from omegaconf import OmegaConf
 
 from engram_hydra.conf_dir import conf_dir
-from engram_hydra.report.ablation_table import cells_of_rows
 from engram_hydra.report.cells import Selection, key_of
 from engram_hydra.report.estimates import Cell
 from engram_hydra.report.estimator import Estimator
@@ -36,18 +35,17 @@ def why_missing(selection: Selection, cell: Cell) -> str:
     return f"{IGNORED}{', '.join(reasons)}" if reasons else ""
 
 
-def rows_missing(labels: Iterable[str], selection: Selection) -> str:
-    """Rows without runs in a sentence or more: those not run, and those whose runs are ignored."""
+def rows_missing(rows: Mapping[str, Iterable[Cell]], selection: Selection) -> str:
+    """Rows without runs, by name with their cells: which were not run, and which are ignored and why."""
     by_reason: dict[str, list[str]] = {}
-    cells = cells_of_rows()
-    for label in labels:
-        reasons = [why_missing(selection, cell) for cell in cells.get(label, ())]
+    for label, cells in rows.items():
+        reasons = [why_missing(selection, cell) for cell in cells]
         by_reason.setdefault(next(filter(None, reasons), ""), []).append(label)
     said = [
-        f"{reason.capitalize() or 'Not run'}: {'; '.join(rows)}."
+        f"{reason.capitalize() or 'Not run'}: {'; '.join(names)}."
         if not reason.startswith(IGNORED)
-        else f"Ignored ({reason.removeprefix(IGNORED)}): {'; '.join(rows)}."
-        for reason, rows in sorted(by_reason.items())
+        else f"Ignored ({reason.removeprefix(IGNORED)}): {'; '.join(names)}."
+        for reason, names in sorted(by_reason.items())
     ]
     return " ".join(said)
 

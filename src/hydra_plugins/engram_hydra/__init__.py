@@ -5,13 +5,16 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper, BasicSweeperConf
 from hydra.core.config_store import ConfigStore
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.utils import JobReturn, JobStatus
 from omegaconf import DictConfig, OmegaConf, open_dict
+
+if TYPE_CHECKING:
+    from engram_hydra.job_marks import Tally
 
 log = logging.getLogger("engram_hydra.sweep")
 
@@ -52,6 +55,7 @@ class EngramSweeper(BasicSweeper):
         from engram_hydra.address import check_address, is_server, ui_command
         from engram_hydra.cli import heed_sigterm
         from engram_hydra.errors import SweepError
+        from engram_hydra.job_marks import tally
         from engram_hydra.server import await_server
         from engram_hydra.tracking import Store
         from hydra_plugins.engram_hydra._lost import explained
@@ -73,12 +77,20 @@ class EngramSweeper(BasicSweeper):
         except Exception as error:
             raise explained(error, folder) from error
         except KeyboardInterrupt:
+            again = "" if self.config.existing == "skip" else " with existing=skip"
+            log.info(
+                "%d of %d jobs were done; the same command%s goes on from there",
+                tally(folder).done,
+                len(jobs),
+                again,
+            )
             if ".hydra_joblib_launcher." in type(self.launcher).__module__:
                 # Its workers are killed by now, and could not mark what they were at.
                 Store.of(self.config.tracking).mark_killed("engram.sweep_id", folder.name)
             raise
-        log.info("look at the runs: %s", ui_command(store))
         failed = [job for job in done if job.status is JobStatus.FAILED]
+        log.info("%s", _total(tally(folder), len(jobs), len(failed)))
+        log.info("look at the runs: %s", ui_command(store))
         if failed:
             raise SweepError([(" ".join(job.overrides or ()), job._return_value) for job in failed])
         return done
@@ -155,3 +167,11 @@ class EngramSweeper(BasicSweeper):
             del task["hydra"]
         validate(task)
         return task
+
+
+def _total(marked: "Tally", jobs: int, failed: int) -> str:
+    """How many jobs there were: ``20 jobs: 12 new, 8 stood already``."""
+    parts = [f"{marked.done - marked.stood} new"]
+    parts += [f"{marked.stood} stood already"] if marked.stood else []
+    parts += [f"{failed} failed"] if failed else []
+    return f"{jobs} job{'s' if jobs > 1 else ''}: {', '.join(parts)}"

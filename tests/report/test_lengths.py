@@ -183,7 +183,7 @@ def test_all_lengths_are_needed(at: Callable[..., Estimator], estimate: Estimate
     for estimators in (some, some | empty, {}):
         said = pooled_section(estimators)
         assert isinstance(said, str)
-        assert said.startswith("not run: fc_sh_") and "fc_sh_262k" in said
+        assert said.startswith("not run: ") and "fc_sh_262k" in said
     assert "fc_sh_6k" not in str(pooled_section(some))
 
 
@@ -221,4 +221,4 @@ def test_a_metric_by_length(at: Callable[..., Estimator]) -> None:
 
 def test_one_length_is_no_series(at: Callable[..., Estimator]) -> None:
     said = length_section({"fc_sh_6k": at("6k", "ab", [1, 1], [0, 1])})
-    assert isinstance(said, str) and "dataset=fc_sh_6k,fc_sh_32k" in said
+    assert isinstance(said, str) and "dataset=fc_sh_32k" in said

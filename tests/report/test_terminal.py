@@ -118,7 +118,7 @@ def test_a_report_without_coral_names_none_of_its_rows(make_run: Make, estimate:
         make_run(name, columns={"answer_in_top_1": [1.0, 0.0] * 20}) for name in ("mine", "dense")
     ]
     text = " ".join(to_terminal(report(estimate, {"fc_sh_6k": runs})).split())
-    assert "Not run: no run of Coral; Tide; " in text
+    assert "Not run: Coral and all its parts; Tide; " in text
     for absent in ("no heirs", "heirs alone", "Coral (as shipped)", "H1"):
         assert absent not in text
     blocks = summary(report(estimate, {"fc_sh_6k": runs}))

@@ -61,7 +61,7 @@ def _table(report: Report, chapter: Chapter) -> list[Block]:
     ]
     others = [other.metric for other in chapter.tables if other is not table]
     said = [f"Shown is {_why(report, chapter, table)}."]
-    said += not_run(table)
+    said += not_run(table, chapter.selection)
     said += [f"Also in the report: {', '.join(others)}."] if others else []
     blocks += _own_parts(chapter, table.metric)
     return [*blocks, Paragraph(" ".join([*said, _runs(chapter)]))]

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from engram_hydra.report.ablation_table import row_labels
+from engram_hydra.report.ablation_tests import ablation_tests
 from engram_hydra.report.attribution import attribution_section
 from engram_hydra.report.chapter import Chapter
-from engram_hydra.report.comparison_section import comparison_section
 from engram_hydra.report.comparisons import comparisons
 from engram_hydra.report.document import to_text
 from engram_hydra.report.estimator import Estimator
@@ -32,13 +33,15 @@ def reported(make_run: Make, estimate: Callable[..., Estimator]) -> Callable[...
         columns = {name: col for name, col in {**BASE, **changes}.items() if col is not None}
         estimator = estimate(made(make_run, columns))
         labels = row_labels(estimator)
+        compared = comparisons(estimator, FC, labels, [TOP_1])
+        tests = ablation_tests(compared)
         sections: dict[str, Any] = {
-            "A": attribution_section(estimator, [TOP_1], method, PARTS) or "not run",
-            "C": comparison_section(comparisons(estimator, FC, labels, [TOP_1])) or "not run",
+            "A": attribution_section(estimator, [TOP_1], method, PARTS, tests) or "not run",
         }
         chapter = Chapter(
             FC, 10, "newest", "minilm", estimator.selection, [], [], sections, set(), {}
         )
+        chapter = replace(chapter, compared=compared)
         return Report([chapter], verdicts({FC: estimator}, STATED), STATED, {}, [], {})
 
     return report

@@ -6,14 +6,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from engram_hydra.report.chapter import Chapter, chapter_blocks
-from engram_hydra.report.document import Block, Bullets, Heading, Paragraph, Picture, nested
+from engram_hydra.report.document import (
+    Block,
+    Bullets,
+    Caution,
+    Heading,
+    Paragraph,
+    Picture,
+    nested,
+)
 from engram_hydra.report.main_findings import main_findings
+from engram_hydra.report.methods import methods
 from engram_hydra.report.overview import overview_section, standing_row
 from engram_hydra.report.provenance import provenance_blocks
 from engram_hydra.report.section import Section
 from engram_hydra.report.statements import Statements
 from engram_hydra.report.verdict_section import verdict_section
 from engram_hydra.report.verdicts import Verdict
+from engram_hydra.report.when_stated import stated_later
 
 NO_RUNS = (
     "There are no runs yet: begin with python -m engram_hydra +experiment=ablations, then "
@@ -42,6 +52,11 @@ class Report:
         return f"Engram Hydra: {', '.join(names) or 'no runs'}"
 
     @property
+    def warnings(self) -> list[str]:
+        """What must be read first."""
+        return list(filter(None, [stated_later(self.verdicts)]))
+
+    @property
     def main_findings(self) -> list[str]:
         """A few sentences that can be quoted."""
         return main_findings(self.chapters, self.verdicts, self.statements)
@@ -63,11 +78,12 @@ class Report:
 
 
 def summary(report: Report) -> list[Block]:
-    """Main findings, verdicts and table: what fits a terminal whatever the number of data sets."""
+    """Main findings, verdicts, table and methods: what stands before the chapters."""
     table = overview_section(report.chapters)
     verdicts = verdict_section(report.verdicts, report.statements)
     blocks: list[Block] = [
         Heading(report.title, 1),
+        *map(Caution, report.warnings),
         Heading("Main findings", 2),
         Paragraph(
             "Computed from the verdicts and sections below; each 95% interval is for itself."
@@ -77,7 +93,7 @@ def summary(report: Report) -> list[Block]:
     ]
     if table:
         blocks += [*nested(table.blocks), standing_row(report.chapters)]
-    return blocks
+    return [*blocks, Heading("Methods", 2), methods(report.statements)]
 
 
 def document(report: Report) -> list[Block]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from engram_hydra.report.ablation_table import Row, Table
+from engram_hydra.report.ablation_tests import KEY
 from engram_hydra.report.accounting import FOR_DIRTY
 from engram_hydra.report.cells import DIRTY
 from engram_hydra.report.chapter import Chapter, account_of, few_blocks, is_missing
-from engram_hydra.report.document import Block, Bullets, Grid, Heading, Paragraph, to_text
+from engram_hydra.report.document import Block, Bullets, Caution, Grid, Heading, Paragraph, to_text
 from engram_hydra.report.estimates import Estimate, fraction
 from engram_hydra.report.report import NO_RUNS, Report
 from engram_hydra.report.verdicts import PRIMARY, Verdict
@@ -23,7 +24,7 @@ def to_terminal(report: Report) -> str:
 
 def terminal_blocks(report: Report) -> list[Block]:
     """Findings and verdicts where any of them has runs; then a table for each data set."""
-    blocks: list[Block] = [Heading(report.title, 1)]
+    blocks: list[Block] = [Heading(report.title, 1), *map(Caution, report.warnings)]
     if any(verdict.runs for verdict in report.verdicts):
         blocks.append(Bullets(report.main_findings))
         blocks += _verdicts(report.verdicts)
@@ -36,7 +37,7 @@ def _verdicts(verdicts: Sequence[Verdict]) -> Iterator[Block]:
     """The primary ones in a line each, the others by outcome."""
     first = [verdict for verdict in verdicts if verdict.role == PRIMARY]
     place = f"{first[0].dataset}, {first[0].metric}"
-    yield Heading(f"Verdicts on what was stated ({place})", 2)
+    yield Heading(f"Verdicts ({place})", 2)
     yield Bullets([f"{one.id} {one.word}: {one.statement}" for one in first])
 
 
@@ -53,8 +54,13 @@ def _table(report: Report, chapter: Chapter) -> list[Block]:
     n = "-".join(map(str, dict.fromkeys((sizes[0], sizes[-1]))))
     blocks: list[Block] = [
         Heading(f"{chapter.dataset}: {table.metric}, n = {n}", 2),
-        Grid(("row", "seeds", "mean [95%]", "cost or gain [95%]"), [_cells(row) for row in rows]),
+        Grid(
+            ("row", "seeds", "mean [95%]", "cost or gain [95%]", "Holm"),
+            [_cells(row) for row in rows],
+        ),
     ]
+    if any(row.outcome for row in rows):
+        blocks.append(Paragraph(f"{KEY}."))
     others = [other.metric for other in chapter.tables if other is not table]
     absent = [row.label for row in table.rows if is_missing(row)]
     said = [f"Not run: {'; '.join(absent)}."] if absent else []
@@ -79,4 +85,4 @@ def _stated(report: Report, chapter: Chapter) -> Table:
 
 def _cells(row: Row) -> tuple[str, ...]:
     contrast = fraction(row.contrast, "+") if row.contrast_is else ""
-    return row.label, row.spread.seeds, fraction(row.value), contrast
+    return row.label, row.spread.seeds, fraction(row.value), contrast, row.outcome

@@ -134,7 +134,7 @@ def test_the_parts_of_coral_go_by_the_names_of_its_switches(
     """``reef_threshold`` is switched off by an ablation of another name."""
     cfg = options(compose, "attribution.parts=[reef_threshold]")
     found = sections(
-        cfg, "fc_sh_6k", estimate([make_run(), make_run("coral", "fixed_threshold")]), []
+        cfg, "fc_sh_6k", estimate([make_run(), make_run("coral", "fixed_threshold")]), [], {}
     )
     assert isinstance(found["Attribution"], Section)
     cfg = options(compose, "attribution.parts=[pointer]")

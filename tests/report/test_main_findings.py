@@ -152,8 +152,9 @@ def test_rows_that_do_not_agree_are_both_quoted(
     found = replace(reported(), verdicts=verdicts(estimators, STATED)).main_findings
     (said,) = [sentence for sentence in found if sentence.startswith("The rows do not agree")]
     assert (
-        "H2 is supported on fc_sh_6k (answer_in_top_1) by +0.0 (0.0 to 0.0) points and refuted on "
-        "fc_mh_6k (answer_in_top_10) by +20.0 (13.0 to 28.0) points" in said
+        "H2 is supported on fc_sh_6k (answer_in_top_1) with a difference of +0.0 (0.0 to "
+        "0.0) points and refuted on "
+        "fc_mh_6k (answer_in_top_10) with a difference of +20.0 (13.0 to 28.0) points" in said
     )
     assert "H1" not in said
 

@@ -53,7 +53,7 @@ def _difference(verdict: Verdict) -> str:
         return ""
     difference = Estimate(n["difference"], n["ci_low"], n["ci_high"], int(n["n"]))
     by = ", by the unadjusted interval" if BY_INTERVAL in " ".join(verdict.remarks) else ""
-    return f" by {with_ends(difference)} points{by}"
+    return f" with a difference of {with_ends(difference)} points{by}"
 
 
 def disagreeing(verdicts: Sequence[Verdict]) -> Iterator[str]:

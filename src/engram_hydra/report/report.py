@@ -59,8 +59,8 @@ class Report:
 
     @property
     def warnings(self) -> list[str]:
-        """What must be read first."""
-        return list(filter(None, [stated_later(self.verdicts)]))
+        """What must be read first, where there are verdicts to read."""
+        return list(filter(None, [stated_later(self.verdicts)])) if self.has_coral else []
 
     @property
     def main_findings(self) -> list[str]:

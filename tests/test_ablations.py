@@ -211,6 +211,10 @@ def test_the_table_is_written_as_markdown_and_csv_and_printed(table):
 
 
 def test_over_nothing_the_table_is_not_run(workspace):
+    out = workspace.ok("log=false", module="engram_hydra.aggregate")
+    assert "Nothing was logged, as log=false says." in out
+    assert workspace.runs() == []
+    assert list(workspace.folder.glob("outputs/aggregate/*/*/report.html"))
     out = workspace.ok(module="engram_hydra.aggregate")
     assert "There are no runs yet" in out
     (aggregate,) = workspace.runs()

@@ -203,7 +203,7 @@ def test_done_is_said_only_when_the_run_is_complete(store, job_log, monkeypatch)
     with store.run("n", {}, {}) as well:
         pass
     monkeypatch.setattr(store.client, "set_tag", refuse)
-    with pytest.raises(OSError, match="disk full"), store.run("n", {}, {}) as badly:
+    with pytest.raises(TrackingError, match="disk full"), store.run("n", {}, {}) as badly:
         pass
     said = job_log.read_text()
     assert f"done: run {well.run_id}" in said
@@ -521,7 +521,7 @@ def test_what_is_wrong_with_an_artifact_is_told_in_words(store):
         ("rows.jsonl", "what is there is no text"),
         ("no.txt", "No such file or dir"),
     ):
-        with pytest.raises(TrackingError, match=rf"{name} \({why}.*\): put the file back") as told:
+        with pytest.raises(TrackingError, match=rf"{name} \({why}.*\): put it back") as told:
             store.read_artifact(info, name)
         assert "Errno" not in str(told.value) and "codec" not in str(told.value)
 

@@ -9,7 +9,8 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -143,21 +144,29 @@ def register_resolvers() -> None:
     def user_cache() -> str:
         from platformdirs import user_cache_dir
 
-        return user_cache_dir("engram_hydra", appauthor=False)
+        with _home_needed("the cache"):
+            return user_cache_dir("engram_hydra", appauthor=False)
 
     start = Path.cwd()  # a job may change it
 
     def absolute(path: str | None) -> str | None:
         _refuse_unreadable(path or "")
         # An empty variable counts as one that is not set: it does not name the current folder.
-        try:
+        with _home_needed(path):
             return os.path.normpath(start / Path(path).expanduser()) if path else None
-        except RuntimeError as error:  # a user with neither HOME nor an entry in passwd
-            raise ConfigError(f"{path} needs a home folder: set HOME, or another path") from error
 
     OmegaConf.register_new_resolver("pid", os.getpid, use_cache=True, replace=True)
     OmegaConf.register_new_resolver("user_cache", user_cache, use_cache=True, replace=True)
     OmegaConf.register_new_resolver("absolute", absolute, replace=True)
+
+
+@contextmanager
+def _home_needed(path: str | None) -> Iterator[None]:
+    """Raise ConfigError where the user has neither HOME nor an entry in passwd."""
+    try:
+        yield
+    except RuntimeError as error:
+        raise ConfigError(f"{path} needs a home folder: set HOME, or another path") from error
 
 
 def _refuse_unreadable(text: str) -> None:

@@ -21,10 +21,10 @@ from hypothesis import strategies as st
 from engram_hydra.embedders.cache import VectorCache
 from engram_hydra.embedders.encoder import Embedding
 from engram_hydra.errors import ConfigError
-from faulty_disk import small_disk
 
 import fake_model
 from fake_model import FakeOptions
+from faulty_disk import small_disk
 
 TEXTS = [f"The {i}th fact is {'short' if i % 3 else 'long!'}." for i in range(600)]
 

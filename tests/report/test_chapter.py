@@ -136,8 +136,9 @@ def test_what_is_missing_is_said(example: Chapter) -> None:
     ]
     assert not_run.strip() == (
         "Not run: no calcification; no immune response; no feeding; no resistance; fixed threshold; "
-        "heirs alone; calcification alone; Tide; Dense; BM25, ties newest; random ranking; oracle "
-        "displacement; heirs only; Audit. For the sections: python -m audit."
+        "heirs alone; calcification alone; Tide; BM25, ties newest; random ranking; oracle "
+        "displacement; heirs only. Ignored (incomplete): Dense. No runs here for: Audit. "
+        "To get them: python -m audit."
     )
 
 

@@ -320,7 +320,7 @@ def test_p_and_interval_never_decide_alone(
 def test_a_number_that_is_none_is_refused(make_run: Make, estimate: Estimate_) -> None:
     logged = {M: 0.5, f"{M}_ci_low": 0.0, f"{M}_ci_high": 1.0, f"{M}_n": 2.0}
     runs = [make_run("dense", columns={M: [math.nan, 0]}, logged=logged), make_run("tide")]
-    with pytest.raises(DataError, match="run it again"):
+    with pytest.raises(DataError, match="do the run again"):
         compared(estimate(runs))
 
 

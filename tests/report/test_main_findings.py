@@ -28,9 +28,12 @@ PARTS = {"heirs": "no_heirs", "calcification": "no_calc"}
 def reported(make_run: Make, estimate: Callable[..., Estimator]) -> Callable[..., Report]:
     """``reported(coral=…)``: a report of the usual cells where these replace them; None leaves one out."""
 
-    def report(*, method: str = "coral", **changes: Sequence[float] | None) -> Report:
+    def report(
+        *, method: str = "coral", without: Sequence[str] = (), **changes: Sequence[float] | None
+    ) -> Report:
         columns = {name: col for name, col in {**BASE, **changes}.items() if col is not None}
-        estimator = estimate(made(make_run, columns))
+        runs = made(make_run, columns)
+        estimator = estimate([run for run in runs if run.run_id not in without])
         labels = row_labels(estimator)
         sections: dict[str, Any] = {
             "A": attribution_section(estimator, [TOP_1], method, PARTS) or "not run",
@@ -47,6 +50,25 @@ def reported(make_run: Make, estimate: Callable[..., Estimator]) -> Callable[...
 @pytest.fixture
 def told(reported: Callable[..., Report]) -> Tell:
     return lambda **changes: reported(**changes).main_findings
+
+
+def test_a_seed_that_is_missing_is_named_in_each_sentence(told: Tell) -> None:
+    """Of the whole nothing is known; of its parts only what four seeds say."""
+    dense, parts, tide, _ = told(without=["coral.none.3"])
+    assert dense.endswith("is not known: missing is coral seed 3.")
+    assert tide.endswith("is not known: missing is coral seed 3.")
+    assert parts.count("(seeds 0-2,4 only)") == parts.count("without it") > 0
+
+
+def test_two_gains_on_other_seeds_are_told_apart(told: Tell) -> None:
+    dense, earned, *_ = told(without=["coral.no_heirs.2"])
+    assert "by 30.0 points (95%" in dense
+    assert "of the gain of 30.0 points (seeds 0-1,3-4 only) the fair shares" in earned
+
+
+def test_the_same_on_some_seeds_only_says_so(told: Tell) -> None:
+    *_, parts, _, _ = told(no_feeding=right(count=70), without=["coral.no_feeding.1"])
+    assert "exactly as shipped on these questions: no feeding (seeds 0,2-4 only)" in parts
 
 
 def test_a_clear_result(told: Tell) -> None:

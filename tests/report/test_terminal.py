@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
-from engram_hydra.report.ablation_table import ablation_tables
+from engram_hydra.report.ablation_table import ablation_tables, row_labels
 from engram_hydra.report.cells import Run
 from engram_hydra.report.chapter import Chapter
+from engram_hydra.report.comparison_section import comparison_section
+from engram_hydra.report.comparisons import comparisons
+from engram_hydra.report.document import Verdict, to_markdown
 from engram_hydra.report.estimator import Estimator
-from engram_hydra.report.report import Report
+from engram_hydra.report.report import NO_CORAL, Report, summary
 from engram_hydra.report.statements import load_statements
 from engram_hydra.report.terminal import to_terminal
 from engram_hydra.report.verdicts import verdicts
@@ -87,14 +91,46 @@ def test_runs_at_another_k_are_one_command_away(make_run: Make, estimate: Estima
     assert "aggregate datasets" not in both
 
 
+def test_the_parts_of_a_users_method_stand_with_their_tests(
+    make_run: Make, estimate: Estimate_
+) -> None:
+    halves = {"answer_in_top_1": [1.0, 0.0] * 20}
+    runs = [make_run("mine", columns={"answer_in_top_1": [1.0] * 40})]
+    runs += [
+        make_run("mine", "no_ptr", columns=halves),
+        make_run("coral", "no_heirs", columns=halves),
+    ]
+    estimator = estimate(runs)
+    found = comparisons(estimator, "fc_sh_6k", row_labels(estimator), list(halves))
+    section = comparison_section(found)
+    assert section is not None
+    made = report(estimate, {"fc_sh_6k": runs})
+    chapters = [replace(made.chapters[0], sections={"Paired comparisons": section})]
+    text = to_terminal(replace(made, chapters=chapters))
+    assert "- mine - mine, no ptr: +50.0 [35.0,65.0] points, better (Holm p <.001)" in text
+    assert text.count("Holm p") == 1
+    assert "mine against its ablations, 1 test" in to_markdown(section.blocks)
+    assert "| mine - mine, no ptr |" in to_markdown(section.blocks)
+
+
 def test_a_report_without_coral_names_none_of_its_rows(make_run: Make, estimate: Estimate_) -> None:
     runs = [
         make_run(name, columns={"answer_in_top_1": [1.0, 0.0] * 20}) for name in ("mine", "dense")
     ]
     text = " ".join(to_terminal(report(estimate, {"fc_sh_6k": runs})).split())
-    assert "Not run: no run of Coral; Tide; " in text
+    assert "Not run: Coral and all its parts; Tide; " in text
     for absent in ("no heirs", "heirs alone", "Coral (as shipped)", "H1"):
         assert absent not in text
+    blocks = summary(report(estimate, {"fc_sh_6k": runs}))
+    assert NO_CORAL in to_markdown(blocks)
+    assert not any(isinstance(block, Verdict) for block in blocks)
+    with_coral = summary(
+        report(
+            estimate, {"fc_sh_6k": [*runs, make_run(columns={"answer_in_top_1": [1.0, 0.0] * 20})]}
+        )
+    )
+    assert NO_CORAL not in to_markdown(with_coral)
+    assert any(isinstance(block, Verdict) for block in with_coral)
 
 
 def test_what_was_ignored_is_counted(make_run: Make, estimate: Estimate_) -> None:

@@ -126,6 +126,12 @@ def standing_rows() -> dict[Cell, str]:
     return {line.cell: line.label for line in (*CORAL_LINES, *_ANCHORS) if line.cell}
 
 
+def cells_of_rows() -> dict[str, tuple[Cell, ...]]:
+    """The cells behind each standing row, by its name: its own, or the two it is the difference of."""
+    lines = (*CORAL_LINES, *_ANCHORS)
+    return {line.label: (line.cell,) if line.cell else line.contrast or () for line in lines}
+
+
 def _lines(estimator: Estimator) -> list[_Line]:
     return [
         *CORAL_LINES,

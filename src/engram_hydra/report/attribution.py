@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engram_hydra.errors import ConfigError
 from engram_hydra.report.coalitions import Coalitions
 from engram_hydra.report.document import Block, Bullets, Detail, Grid, Heading, Paragraph
-from engram_hydra.report.estimates import Cell, Estimate, points
+from engram_hydra.report.estimates import Cell, Estimate, Spread, points
 from engram_hydra.report.estimator import Estimator
 from engram_hydra.report.part_role import role_note
 from engram_hydra.report.section import Entry, Section
@@ -36,6 +36,7 @@ class Attribution:
     parts: tuple[Part, ...]
     interactions: dict[tuple[str, str], Estimate]
     notes: tuple[str, ...]
+    seeds: str  # of all combinations, as ``0-4``
 
 
 def attribute(
@@ -66,6 +67,7 @@ def attribute(
             for (a, b), effect in effects.interactions().items()
         },
         tuple(notes),
+        estimator.common_seeds(coalitions, metric),
     )
 
 
@@ -164,7 +166,8 @@ def _entries(metric: str, method: str, result: Attribution | str) -> list[Entry]
 
     if isinstance(result, str):
         return [entry("", "", "n/a", [result])]
-    entries = [entry("whole", "gain", result.gain, result.notes)]
+    gain = entry("whole", "gain", result.gain, result.notes)
+    entries = [replace(gain, spread=Spread(result.seeds))]
     for part in result.parts:
         why = role_note(part.alone, part.cost)
         entries += [

@@ -22,7 +22,7 @@ from engram_hydra.report.document import (
     Picture,
 )
 from engram_hydra.report.estimates import Cell, Estimate, fraction
-from engram_hydra.report.not_run import is_missing, missing_rows, nothing_fits
+from engram_hydra.report.not_run import is_missing, not_run, nothing_fits
 from engram_hydra.report.published import Figure
 from engram_hydra.report.section import Section, grouped
 
@@ -254,12 +254,14 @@ def account_of(chapter: Chapter) -> Accounting:
 def _not_run(chapter: Chapter) -> list[Block]:
     """In one line the rows and the sections without runs, and how to get the latter."""
     empty = [] if chapter.tables else [nothing_fits(chapter)]
-    rows = [label for table in chapter.tables[:1] for label in missing_rows(table)]
     titles = [title for title, how in chapter.sections.items() if isinstance(how, str)]
     hows = dict.fromkeys(how for how in chapter.sections.values() if isinstance(how, str))
-    said = [*empty, *([f"Not run: {'; '.join(rows + titles)}."] if rows or titles else [])]
+    said = [
+        *empty,
+        *(text for table in chapter.tables[:1] for text in not_run(table, chapter.selection)),
+    ]
     if hows:
-        said.append(f"For the sections: {'; '.join(hows)}.")
+        said.append(f"No runs here for: {'; '.join(titles)}. To get them: {'; '.join(hows)}.")
     return [Paragraph(" ".join(said))] if said else []
 
 

@@ -22,6 +22,7 @@ from engram_hydra.report.estimates import (
 )
 
 SEEDS = ("0", "1", "2", "3", "4")
+ON_COMMON_SEEDS = "difference on the common seeds "
 _DIGITS = 12  # of a difference: 0.6 - 0.4 and 0.2 are the same
 
 
@@ -115,12 +116,18 @@ class Estimator:
                 {s: run for s, run in of_cell.items() if s in {*common, DETERMINISTIC}}
                 for of_cell in runs
             ]
-            notes.append(f"difference on the common seeds {seed_list(common)} only")
+            notes.append(f"{ON_COMMON_SEEDS}{seed_list(common)} only")
         columns = [self._by_question(of_cell, metric) for of_cell in runs]
         first, *others = [next(iter(of_cell.values())) for of_cell in runs]
         for run, (ids, _) in zip(others, columns[1:], strict=True):
             _same_questions(columns[0][0], ids, first, run, metric)
         return np.array([values for _, values in columns]), notes
+
+    def common_seeds(self, cells: Sequence[Cell], metric: str) -> str:
+        """The seeds that ``paired`` takes of the cells: ``0-4``, or ``det.`` where none has seeds."""
+        seeds = [set(self._runs(cell, metric)[0]) - {DETERMINISTIC} for cell in cells]
+        stochastic = [of_cell for of_cell in seeds if of_cell]
+        return seed_list(set.intersection(*stochastic) if stochastic else {DETERMINISTIC})
 
     def runs(self, cell: Cell, metric: str) -> dict[str, Run]:
         """The runs behind the cell's estimate, by seed; empty where none logged the metric."""

@@ -8,7 +8,8 @@ from engram_hydra.report import decisions as decide
 from engram_hydra.report.ablation_table import NO_CALC, NO_HEIRS, NO_IMMUNE, standing_rows
 from engram_hydra.report.chapter import Chapter
 from engram_hydra.report.comparisons import BETTER, IDENTICAL, WORSE
-from engram_hydra.report.estimates import Estimate
+from engram_hydra.report.estimates import Estimate, seed_list
+from engram_hydra.report.estimator import ON_COMMON_SEEDS, SEEDS
 from engram_hydra.report.families import ABLATED
 from engram_hydra.report.part_role import (
     HARMFUL,
@@ -36,7 +37,8 @@ def main_findings(
     chapter = next((one for one in chapters if one.dataset == place.dataset), None)
     found = [_against_dense(stated["H1"], place, statements.margin)]
     if chapter:
-        found += _earned(stated["H1"], _attribution(chapter, place.metric))
+        effects = _attribution(chapter, place.metric)
+        found += _earned(stated["H1"], effects, _some_seeds(chapter, place.metric))
         found += _parts(chapter, place.metric)
     return [*found, _against_tide(stated["H2"], statements), _open(stated, verdicts)]
 
@@ -44,7 +46,7 @@ def main_findings(
 def _against_dense(h1: Verdict, place: Place, margin: float) -> str:
     where = f"on {place.dataset} ({place.metric}"
     if h1.outcome == decide.NOT_RUN:
-        return f"Whether Coral as a whole beats Dense {where}) is not known: its runs are not all there."
+        return f"Whether Coral as a whole beats Dense {where}) is not known: {_lacking(h1)}."
     where = f"{where}, n = {h1.numbers['n']:.0f})"
     value = h1.numbers["difference"]
     size = f"{100 * abs(value):.1f} points ({_interval(h1)})"
@@ -61,7 +63,7 @@ def _against_dense(h1: Verdict, place: Place, margin: float) -> str:
 
 def _against_tide(h2: Verdict, statements: Statements) -> str:
     if h2.outcome == decide.NOT_RUN:
-        return "How Coral does against Tide is not known: its runs are not all there."
+        return f"How Coral does against Tide is not known: {_lacking(h2)}."
     n, margin = h2.numbers, statements.margin_share
     tie = -margin < n["narrow_low"] and n["narrow_high"] < margin
     if n["ci_low"] > 0:
@@ -83,7 +85,31 @@ def _against_tide(h2: Verdict, statements: Statements) -> str:
     return f"{said}."
 
 
-def _earned(h1: Verdict, effects: Mapping[tuple[str, str], Estimate]) -> Iterator[str]:
+def _lacking(verdict: Verdict) -> str:
+    """What a verdict that is not run lacks, without the command for it."""
+    start = verdict.why.partition(". Run: ")[0].rstrip(".")
+    return start.replace("Missing: ", "missing is ", 1)
+
+
+def _some_seeds(chapter: Chapter, metric: str) -> str:
+    """`` (seeds 0-2,4 only)`` where the attribution has not all seeds; else empty."""
+    seeds = {
+        entry.spread.seeds
+        for entry in _entries(chapter, "attribution")
+        if entry.keys["metric"] == metric and entry.keys["part"] == "whole"
+    }
+    return "".join(f" (seeds {some} only)" for some in seeds - {"", "det.", seed_list(SEEDS)})
+
+
+def _on_common_seeds(entry: Entry) -> str:
+    """``0-2,4 only`` where the two rows have not the same seeds; else empty."""
+    notes = [note for note in entry.notes if note.startswith(ON_COMMON_SEEDS)]
+    return notes[0].removeprefix(ON_COMMON_SEEDS) if notes else ""
+
+
+def _earned(
+    h1: Verdict, effects: Mapping[tuple[str, str], Estimate], some_seeds: str
+) -> Iterator[str]:
     """Which part has how much of the gain, where there is one."""
     if h1.outcome == decide.NOT_RUN:
         return
@@ -101,26 +127,29 @@ def _earned(h1: Verdict, effects: Mapping[tuple[str, str], Estimate]) -> Iterato
     clear = [part for part in ranked if shares[part].low > 0]
     start = f"The credit goes to {' and '.join(clear)}" if clear else "No part clearly earned it"
     gain = f"{100 * effects['whole', 'gain'].value:.1f}"
-    yield f"{start}: of the gain of {gain} points the fair shares (Shapley) are {told}."
+    yield f"{start}: of the gain of {gain} points{some_seeds} the fair shares (Shapley) are {told}."
 
 
 def _parts(chapter: Chapter, metric: str) -> Iterator[str]:
     """Which parts the whole needs, which are redundant or harmful, and which change nothing."""
-    effects = _attribution(chapter, metric)
+    effects, some_seeds = _attribution(chapter, metric), _some_seeds(chapter, metric)
     said = []
     for part in dict.fromkeys(part for part, effect in effects if effect == "cost"):
         alone, cost = effects[part, "alone"], effects[part, "cost"]
         without = f"without it {_points(-cost.value)} points ({_ends(_negative(cost))})"
         role = role_of(alone, cost)
         if role in (NEEDED, REDUNDANT, HELPFUL_ALONE, HARMFUL):
-            said.append(f"{part}: {role} (alone {_points(alone.value)}, {without})")
+            said.append(f"{part}: {role} (alone {_points(alone.value)}, {without}){some_seeds}")
     by_outcome: dict[str, list[str]] = {}
     for entry in _ablations(chapter, metric):
         if isinstance(entry.value, Estimate):
             label = entry.keys["against"]
-            change = f"{label} ({_points(-entry.value.value)} points)"
+            common = _on_common_seeds(entry)
+            only = f", seeds {common}" if common else ""
+            change = f"{label} ({_points(-entry.value.value)} points{only})"
             outcome = str(entry.more["outcome"])
-            by_outcome.setdefault(outcome, []).append(label if outcome == IDENTICAL else change)
+            same = f"{label} (seeds {common})" if common else label
+            by_outcome.setdefault(outcome, []).append(same if outcome == IDENTICAL else change)
     for outcome, words in (
         (WORSE, "better than as shipped:"),
         (BETTER, "worse than as shipped:"),
@@ -136,8 +165,11 @@ def _open(stated: Mapping[str, Verdict], verdicts: Sequence[Verdict]) -> str:
     """Which statements are undecided or not run, and H1 on the other rows."""
     ids = {
         outcome: [id_ for id_, verdict in stated.items() if verdict.outcome == outcome]
-        for outcome in (decide.UNDECIDED, decide.NOT_APPLICABLE, decide.NOT_RUN)
+        for outcome in (decide.UNDECIDED, decide.NOT_APPLICABLE)
     }
+    for id_, verdict in stated.items():
+        if verdict.outcome == decide.NOT_RUN:
+            ids.setdefault(verdict.word, []).append(id_)
     said = [f"{outcome}: {', '.join(of)}" for outcome, of in ids.items() if of]
     here = "; ".join(said) or "all is decided"
     elsewhere = [
@@ -145,7 +177,7 @@ def _open(stated: Mapping[str, Verdict], verdicts: Sequence[Verdict]) -> str:
         + (
             f"{verdict.outcome}, {_points(verdict.numbers['difference'])} points ({_interval(verdict)})"
             if verdict.numbers
-            else verdict.outcome
+            else verdict.word
         )
         for verdict in verdicts
         if verdict.id == "H1" and verdict.role != PRIMARY

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from engram_hydra.report.ablation_table import CORAL_LINES, Row, Table
-from engram_hydra.report.cells import OTHER_K
+from engram_hydra.report.ablation_table import CORAL, CORAL_LINES, Row, Table, cells_of_rows
+from engram_hydra.report.cells import OTHER_K, Selection
 from engram_hydra.report.estimates import NOT_APPLICABLE, NOT_RUN
+from engram_hydra.report.why_missing import rows_missing
 
 if TYPE_CHECKING:
     from engram_hydra.report.chapter import Chapter
 
-NO_CORAL = "no run of Coral"
+ALL_OF_CORAL = "Coral and all its parts"
 
 
 def is_missing(row: Row) -> bool:
@@ -25,7 +27,7 @@ def missing_rows(table: Table) -> list[str]:
     """The rows without runs; all of Coral's in three words where there is no run of it at all."""
     missing = [row.label for row in table.rows if is_missing(row)]
     hidden = unrun_coral([table])
-    said = [NO_CORAL] if hidden else []
+    said = [ALL_OF_CORAL] if hidden else []
     return said + [label for label in missing if label not in hidden]
 
 
@@ -36,21 +38,28 @@ def unrun_coral(tables: Sequence[Table]) -> set[str]:
     return set() if of_coral & there else of_coral
 
 
-def not_run(table: Table) -> list[str]:
-    """A sentence that names the rows without runs; none where every row has some."""
-    missing = missing_rows(table)
-    return [f"Not run: {'; '.join(missing)}."] if missing else []
+def not_run(table: Table, selection: Selection) -> list[str]:
+    """Sentences that name the rows without runs: those not run, and those whose runs are ignored.
+
+    Nothing where every row has some.
+    """
+    cells = {**cells_of_rows(), ALL_OF_CORAL: (CORAL,)}
+    missing = {label: cells.get(label, ()) for label in missing_rows(table)}
+    return [rows_missing(missing, selection)] if missing else []
 
 
 def nothing_fits(chapter: Chapter) -> str:
     """That no run fits the selection, and the command for those at another k, if there are any."""
     said = ["No complete run fits this selection."]
     found = Counter(
-        int(run.tags["engram.k"]) for run, why in chapter.selection.left_out if why == OTHER_K
+        int(k)
+        for run, why in chapter.selection.left_out
+        if why == OTHER_K and re.fullmatch("[0-9]{1,9}", k := run.tags.get("engram.k", ""))
     )
-    for k, count in sorted(found.items()):
+    for other, count in sorted(found.items()):
         runs = "1 run" if count == 1 else f"{count} runs"
         said.append(
-            f"k={k} has {runs}: python -m engram_hydra.aggregate datasets={chapter.dataset} k={k}."
+            f"k={other} has {runs}:"
+            f" python -m engram_hydra.aggregate datasets={chapter.dataset} k={other}."
         )
     return " ".join(said)

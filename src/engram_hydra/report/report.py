@@ -105,7 +105,7 @@ def document(report: Report) -> list[Block]:
         blocks += nested(chapter_blocks(chapter))
     not_run = [f"{title}: {how}" for title, how in report.sections.items() if isinstance(how, str)]
     if not_run:
-        blocks += [Heading("Not run, across data sets", 2), Bullets(not_run)]
+        blocks += [Heading("Not here, across data sets", 2), Bullets(not_run)]
     if not report.chapters:
         blocks.append(Paragraph(NO_RUNS))
     return [*blocks, *nested(provenance_blocks(report.chapters, report.made_by))]

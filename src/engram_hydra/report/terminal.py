@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from engram_hydra.report.ablation_table import Row, Table
+from engram_hydra.report.ablation_table import CORAL, Row, Table
 from engram_hydra.report.accounting import FOR_DIRTY
 from engram_hydra.report.cells import DIRTY
 from engram_hydra.report.chapter import Chapter, account_of, few_blocks
 from engram_hydra.report.document import Block, Bullets, Grid, Heading, Paragraph, to_text
-from engram_hydra.report.estimates import Estimate, fraction
+from engram_hydra.report.estimates import Estimate, fraction, points
+from engram_hydra.report.families import ABLATED, whole_name
 from engram_hydra.report.not_run import is_missing, not_run, nothing_fits
+from engram_hydra.report.pair_tests import p_text
 from engram_hydra.report.report import NO_RUNS, Report
+from engram_hydra.report.section import Section
 from engram_hydra.report.verdicts import PRIMARY, Verdict
 
 COLUMNS = 80
@@ -58,9 +61,28 @@ def _table(report: Report, chapter: Chapter) -> list[Block]:
     ]
     others = [other.metric for other in chapter.tables if other is not table]
     said = [f"Shown is {_why(report, chapter, table)}."]
-    said += not_run(table)
+    said += not_run(table, chapter.selection)
     said += [f"Also in the report: {', '.join(others)}."] if others else []
+    blocks += _own_parts(chapter, table.metric)
     return [*blocks, Paragraph(" ".join([*said, _runs(chapter)]))]
+
+
+def _own_parts(chapter: Chapter, metric: str) -> list[Block]:
+    """How each part of a user's own method was tested; the main findings and verdicts tell of Coral's."""
+    section = chapter.sections.get("Paired comparisons")
+    entries = section.entries if isinstance(section, Section) else ()
+    corals = f": {whole_name({}, CORAL)} {ABLATED}"
+    items = [
+        f"{entry.keys['row']} - {entry.keys['against']}: {points(entry.value)} points, "
+        f"{entry.more['outcome']} (Holm p {p_text(p)})"
+        for entry in entries
+        if entry.keys["metric"] == metric
+        and entry.keys["family"].endswith(ABLATED)
+        and not entry.keys["family"].endswith(corals)
+        and isinstance(entry.value, Estimate)
+        and isinstance(p := entry.more["p_holm"], float)
+    ]
+    return [Bullets(items)] if items else []
 
 
 def _runs(chapter: Chapter) -> str:

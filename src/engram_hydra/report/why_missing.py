@@ -35,6 +35,21 @@ def why_missing(selection: Selection, cell: Cell) -> str:
     return f"{IGNORED}{', '.join(reasons)}" if reasons else ""
 
 
+def rows_missing(rows: Mapping[str, Iterable[Cell]], selection: Selection) -> str:
+    """Rows without runs, by name with their cells: which were not run, and which are ignored and why."""
+    by_reason: dict[str, list[str]] = {}
+    for label, cells in rows.items():
+        reasons = [why_missing(selection, cell) for cell in cells]
+        by_reason.setdefault(next(filter(None, reasons), ""), []).append(label)
+    said = [
+        f"{reason.capitalize() or 'Not run'}: {'; '.join(names)}."
+        if not reason.startswith(IGNORED)
+        else f"Ignored ({reason.removeprefix(IGNORED)}): {'; '.join(names)}."
+        for reason, names in sorted(by_reason.items())
+    ]
+    return " ".join(said)
+
+
 def overrides(selection: Selection, *, reader: bool = True) -> str:
     """What a run is to be given so that it is selected: `` k=5 embedder=bge_small``, or empty."""
     wanted = selection.wanted
@@ -58,10 +73,12 @@ def overrides(selection: Selection, *, reader: bool = True) -> str:
 
 
 def how_to_get(estimators: Mapping[str, Estimator], datasets: Iterable[str]) -> str:
-    """Of data sets that no run is taken of: which are not selected, or ignored, or how to run them."""
+    """Which of the data sets are not selected, or ignored, or how to run them; not those that were run."""
     unselected, ignored, absent = [], [], []
     for name in datasets:
         selection = estimators[name].selection if name in estimators else None
+        if selection and selection.cells:
+            continue
         if selection and not selection.chosen:
             unselected.append(name)
         elif selection and selection.left_out:

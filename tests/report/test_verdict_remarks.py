@@ -39,15 +39,16 @@ def test_h2_names_every_w_of_tide_with_its_difference(decided: Decide) -> None:
     assert found.word == "refuted (depends on Tide)"
 
 
-def test_what_a_detectable_difference_above_the_margin_means(decided: Decide) -> None:
-    """One question won and one lost of 100, and of 10,000 as many: the first are too few."""
+def test_what_is_shown_to_change_little_is_not_called_too_small_to_show(decided: Decide) -> None:
+    """One question won and one lost of 100; where the same is undecided, it is said."""
     few = decided(no_calc=right(count=70, first=1))["H3b"]
     assert few.outcome == "supported"
+    assert not any("smallest detectable" in remark for remark in few.remarks)
+    many = decided(no_calc=right(count=67, first=0))["H3b"]
+    assert many.outcome == "undecided"
     assert any(
-        remark.startswith(
-            "smallest detectable difference 6.0 points, more than the margin: n = 100"
-        )
-        for remark in few.remarks
+        remark.startswith("smallest detectable difference") and "too small" in remark
+        for remark in many.remarks
     )
 
 

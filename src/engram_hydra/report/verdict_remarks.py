@@ -89,8 +89,9 @@ def _on_difference(id_: str, outcome: str, contrast: Contrast, findings: Finding
         )
         by_margin = f"; p is the chance of that at a true rate of {margin:g}%"
         yield bound + (by_margin if id_ in _BY_MARGIN else "")
-    no_difference = estimate.low <= 0 <= estimate.high or outcome == decide.UNDECIDED
-    if no_difference or (id_ in _SAY_LITTLE and outcome == decide.SUPPORTED):
+    if id_ in _SAY_LITTLE and outcome == decide.SUPPORTED:
+        return  # what is within the margin has been shown to be, whatever else could have been
+    if estimate.low <= 0 <= estimate.high or outcome == decide.UNDECIDED:
         if not math.isfinite(contrast.smallest):
             yield "a single question can't show any difference"
             return

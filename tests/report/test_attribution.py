@@ -9,8 +9,11 @@ from typing import Any
 import pytest
 
 from engram_hydra.errors import ConfigError, DataError
+from engram_hydra.report.ablation_table import row_labels
+from engram_hydra.report.ablation_tests import ablation_tests
 from engram_hydra.report.attribution import attribution_section
 from engram_hydra.report.cells import Run
+from engram_hydra.report.comparisons import comparisons
 from engram_hydra.report.document import to_text
 from engram_hydra.report.estimates import Estimate
 from engram_hydra.report.estimator import Estimator
@@ -23,7 +26,9 @@ Estimate_ = Callable[..., Estimator]
 
 
 def section(estimator: Estimator, parts: dict[str, str] = PARTS, method: str = "coral") -> Any:
-    return attribution_section(estimator, [M], method, parts)
+    labels = row_labels(estimator)
+    tests = ablation_tests(comparisons(estimator, "fc_sh_6k", labels, [M]))
+    return attribution_section(estimator, [M], method, parts, tests)
 
 
 def numbers(found: Section) -> dict[tuple[str, str], Any]:
@@ -136,7 +141,7 @@ def test_no_common_seed(make_run: Make, estimate: Estimate_) -> None:
 def test_a_metric_that_one_combination_lacks(make_run: Make, estimate: Estimate_) -> None:
     runs = factorial(make_run, [0])
     runs[0] = make_run(seed=0, columns={M: [1, 1, 1, 0], "subem": [1, 1, 1, 1]})
-    found = attribution_section(estimate(runs), [M, "subem"], "coral", PARTS)
+    found = attribution_section(estimate(runs), [M, "subem"], "coral", PARTS, {})
     assert found is not None
     assert "n/a: not every combination logged it." in to_text(found.blocks)
     assert {e.keys["metric"] for e in found.entries if isinstance(e.value, Estimate)} == {M}
@@ -151,13 +156,13 @@ def test_other_questions_are_refused(make_run: Make, estimate: Estimate_) -> Non
 
 def test_redundant_parts_are_named(make_run: Make, estimate: Estimate_) -> None:
     """Either part does all the work: both are redundant, and each has half of the gain."""
-    good, bad = [1.0] * 9 + [0.0], [0.0] * 10
+    good, bad = [1.0] * 90 + [0.0] * 10, [0.0] * 100
     runs = [
         make_run("coral", ablation, columns={M: bad if "+" in ablation else good})
         for ablation in ("none", "no_heirs", "no_calc", "no_heirs+no_calc")
     ]
     found = section(estimate(runs))
-    assert to_text(found.blocks).count("redundant: alone it gains 90.0 points") == 2
+    assert to_text(found.blocks).replace("\n", " ").count("redundant (alone +90.0") == 2
     assert numbers(found)["heirs", "share"].value == pytest.approx(0.45)
     assert numbers(found)["heirs x calcification", "interaction"].value == pytest.approx(-0.9)
 
@@ -165,15 +170,15 @@ def test_redundant_parts_are_named(make_run: Make, estimate: Estimate_) -> None:
 def test_a_part_that_helps_alone_and_harms_the_whole_is_named(
     make_run: Make, estimate: Estimate_
 ) -> None:
-    """Out of ten: nothing 0, heirs 5, calcification 9, both 5."""
+    """Out of a hundred: nothing 0, heirs 50, calcification 90, both 50."""
     right = {"none": 5, "no_heirs": 9, "no_calc": 5, "no_heirs+no_calc": 0}
     runs = [
-        make_run("coral", ablation, columns={M: [1.0] * n + [0.0] * (10 - n)})
+        make_run("coral", ablation, columns={M: [1.0] * 10 * n + [0.0] * 10 * (10 - n)})
         for ablation, n in right.items()
     ]
     text = to_text(section(estimate(runs)).blocks)
-    assert "heirs: helpful alone, harmful in the whole: alone it gains 50.0 points, but" in text
-    assert "calcification: redundant: alone it gains 90.0 points" in text
+    assert "heirs: helpful alone, harmful in the whole (alone +50.0 (" in text
+    assert "calcification: redundant (alone +90.0 (" in text
 
 
 def test_the_switches_of_another_method(make_run: Make, estimate: Estimate_) -> None:
@@ -213,5 +218,5 @@ def test_no_file_is_read_twice(make_run: Make, estimate: Estimate_) -> None:
         return replace(run, per_question=rows)
 
     estimator = estimate(map(counted, factorial(make_run)))
-    assert attribution_section(estimator, [M, M], "coral", PARTS)
+    assert attribution_section(estimator, [M, M], "coral", PARTS, {})
     assert len(read) == len(set(read)) == 20

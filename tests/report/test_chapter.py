@@ -81,6 +81,7 @@ def test_markdown_has_a_table_for_each_metric(example: Chapter) -> None:
         "0.000",
         "0.500-0.500",
         "+0.000 [0.000,0.000]",
+        "",  # not tested here
     ]
     assert "- no heirs: seed 2 not run\n" in text
     assert "- no heirs: difference on the common seeds 0-1,3-4 only\n" in text

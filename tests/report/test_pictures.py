@@ -27,7 +27,7 @@ def drawn(estimator: Estimator) -> dict[str, Picture]:
     compared = comparisons(estimator, "fc_sh_6k", labels, metrics)
     found: dict[str, Section | str] = {"Immune response": "not run"}
     parts = {"heirs": "no_heirs", "calcification": "no_calc"}
-    found["Attribution"] = attribution_section(estimator, metrics, "coral", parts) or "not run"
+    found["Attribution"] = attribution_section(estimator, metrics, "coral", parts, {}) or "not run"
     pictures = chapter_pictures(estimator, "fc_sh_6k", labels, tables, compared, found, 10)
     return {picture.name: picture for picture in pictures}
 

@@ -35,7 +35,7 @@ def options(compose: Compose, *overrides: str) -> DictConfig:
 def test_what_was_not_run_says_how_to_get_it(
     compose: Compose, make_run: Make, estimate: Estimate_
 ) -> None:
-    found = sections(options(compose), "fc_sh_6k", estimate([make_run("dense")]), [])
+    found = sections(options(compose), "fc_sh_6k", estimate([make_run("dense")]), [], {})
     command = "python -m engram_hydra +experiment={} dataset=fc_sh_6k"
     assert found == {
         "Cost": command.format("anchors"),
@@ -74,7 +74,7 @@ def test_every_section_and_no_file_read_twice(
 
     estimator = estimate(map(counted, everything(make_run)))
     ablation_tables(estimator)
-    found = sections(options(compose), "fc_sh_6k", estimator, [W])
+    found = sections(options(compose), "fc_sh_6k", estimator, [W], {})
     assert [type(section) for section in found.values()] == [Section] * 5
     assert read == dict.fromkeys((run.run_id for run in everything(make_run)), 1)
     figures = [
@@ -93,12 +93,12 @@ def test_every_section_and_no_file_read_twice(
 def test_parts_of_ones_own_method(compose: Compose, make_run: Make, estimate: Estimate_) -> None:
     runs = [make_run("mine", columns={M: [1]}), make_run("mine", "no_pointer", columns={M: [0]})]
     cfg = options(compose, "attribution.method=mine", "attribution.parts=[pointer]")
-    found = sections(cfg, "fc_sh_6k", estimate(runs), [])["Attribution of mine"]
+    found = sections(cfg, "fc_sh_6k", estimate(runs), [], {})["Attribution of mine"]
     assert isinstance(found, Section)
     assert found.name == "attribution_mine"
     assert found.entries[0].value == Estimate(1, 1, 1, 1)
     assert (
-        sections(cfg, "fc_sh_6k", estimate(runs[:1]), [])["Attribution of mine"]
+        sections(cfg, "fc_sh_6k", estimate(runs[:1]), [], {})["Attribution of mine"]
         == "mine with and without no_pointer"
     )
 
@@ -113,7 +113,7 @@ def test_every_method_has_its_attribution_beside_corals(
         options(compose),
         options(compose, "attribution.method=a", "attribution.parts=[x]"),
     ):
-        found = sections(cfg, "fc_sh_6k", estimate(runs), [])
+        found = sections(cfg, "fc_sh_6k", estimate(runs), [], {})
         assert [title for title in found if "Attribution" in title] == [
             "Attribution",
             "Attribution of a",
@@ -122,7 +122,9 @@ def test_every_method_has_its_attribution_beside_corals(
             "attribution",
             "attribution_a",
         }
-    both = sections(options(compose), "fc_sh_6k", estimate([*runs, make_run("b", "no_x+no_y")]), [])
+    both = sections(
+        options(compose), "fc_sh_6k", estimate([*runs, make_run("b", "no_x+no_y")]), [], {}
+    )
     assert isinstance(both["Attribution of b"], Section)
 
 
@@ -132,12 +134,12 @@ def test_the_parts_of_coral_go_by_the_names_of_its_switches(
     """``reef_threshold`` is switched off by an ablation of another name."""
     cfg = options(compose, "attribution.parts=[reef_threshold]")
     found = sections(
-        cfg, "fc_sh_6k", estimate([make_run(), make_run("coral", "fixed_threshold")]), []
+        cfg, "fc_sh_6k", estimate([make_run(), make_run("coral", "fixed_threshold")]), [], {}
     )
     assert isinstance(found["Attribution"], Section)
     cfg = options(compose, "attribution.parts=[pointer]")
     with pytest.raises(ConfigError, match=r"pointer is no part of coral: choose among heirs,"):
-        sections(cfg, "fc_sh_6k", estimate([make_run()]), [])
+        sections(cfg, "fc_sh_6k", estimate([make_run()]), [], {})
 
 
 def test_the_metric_of_the_sensitivity_check(
@@ -148,7 +150,7 @@ def test_the_metric_of_the_sensitivity_check(
         runs = [make_run("coral", columns=columns), make_run("tide", columns=columns)]
         runs.append(make_run("tide", variant=W.variant, columns=columns))
         cfg = options(compose, f"sensitivity.metric={metric}")
-        found = sections(cfg, "fc_sh_6k", estimate(runs), [W])["Sensitivity"]
+        found = sections(cfg, "fc_sh_6k", estimate(runs), [W], {})["Sensitivity"]
         assert isinstance(found, Section)
         return to_text(found.blocks[:1])
 

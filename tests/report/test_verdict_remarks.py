@@ -12,25 +12,43 @@ from made_up_cells import BASE, right
 Decide = Callable[..., dict[str, Verdict]]
 
 
-def test_h2_depends_on_tide_where_its_outcome_changes_along_the_curve(decided: Decide) -> None:
+def test_h2_names_every_w_of_tide_with_its_difference(decided: Decide) -> None:
     same = decided()["H2"]
-    assert "the same along Tide's curve, w = 0, 0.05, 0.1, 0.2, 0.4" in same.remarks
+    tie = "+0.0 [0.0,0.0], supported"
+    assert (
+        f"is the same along Tide's weight of recency w: Coral - Tide at w = 0 (which is Dense) {tie}; "
+        f"w = 0.05 {tie}; w = 0.1 {tie}; w = 0.2 (as shipped) {tie}; w = 0.4 {tie}"
+    ) in same.remarks
     assert "tide.none.deterministic.tide_w_0.40" in same.runs
     assert same.word == "supported"
     found = decided(**{"tide_w_0.00": right(count=40), "tide_w_0.40": None})["H2"]
     assert found.word == "supported (depends on Tide)"
-    assert (
-        "depends on Tide's weight of recency w: refuted at w = 0; not run at w = 0.4"
-        in found.remarks
-    )
+    (said,) = [one for one in found.remarks if one.startswith("depends on Tide's weight of")]
+    assert "at w = 0 (which is Dense) +30.0 [21.0,39.0], refuted; w = 0.05 +0.0" in said
+    assert said.endswith(f"w = 0.2 (as shipped) {tie}; not run at w = 0.4")
     # Each point of the curve has a p of its own.
     found = decided(tide=right(count=70, first=5))["H2"]
     assert found.outcome == "undecided"
-    points = ", ".join(f"supported at w = {w}" for w in ("0", "0.05", "0.1", "0.4"))
-    assert f"depends on Tide's weight of recency w: {points}" in found.remarks
+    (said,) = [one for one in found.remarks if one.startswith("depends on Tide's weight of")]
+    assert [word for word in ("supported", "undecided") for _ in range(said.count(word))] == [
+        *["supported"] * 4,
+        "undecided",
+    ]
     assert found.word == "undecided (depends on Tide)"
     found = decided(tide=right(count=50))["H2"]
     assert found.word == "refuted (depends on Tide)"
+
+
+def test_what_a_detectable_difference_above_the_margin_means(decided: Decide) -> None:
+    """One question won and one lost of 100, and of 10,000 as many: the first are too few."""
+    few = decided(no_calc=right(count=70, first=1))["H3b"]
+    assert few.outcome == "supported"
+    assert any(
+        remark.startswith(
+            "smallest detectable difference 6.0 points, more than the margin: n = 100"
+        )
+        for remark in few.remarks
+    )
 
 
 def test_by_construction_stands_beside_what_is_decided_only(decided: Decide) -> None:

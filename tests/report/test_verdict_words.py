@@ -30,7 +30,7 @@ def test_every_p_says_what_it_speaks_against(decided: Decide, id_: str, against:
     assert found.outcome == "supported"
     assert found.p_against == against
     assert f" against {against}, " in found.why
-    assert (", after Holm p = 0." in found.why) == (id_ in STATED.family)
+    assert (", after Holm over H1, H2, H3a, H3b p = 0." in found.why) == (id_ in STATED.family)
 
 
 @pytest.mark.parametrize(

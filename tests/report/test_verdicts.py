@@ -43,7 +43,7 @@ def test_a_clear_result(decided: Decide) -> None:
     assert h1.numbers["p_holm"] == pytest.approx(4 / 10_001)
     assert h1.why == (
         "Coral - Dense +30.0 [21.0,39.0] points, p < 0.0001 against no difference between Coral and "
-        "Dense, after Holm p = 0.0004, n = 100: low > 0 and Holm p < .05."
+        "Dense, after Holm over H1, H2, H3a, H3b p = 0.0004, n = 100: low > 0 and Holm p < .05."
     )
     assert found["M1"].why.startswith("H1 is supported; Coral - Dense +30.0 [")
     assert found["H3a"].numbers["cost"] == found["H3a"].numbers["gain"] == pytest.approx(0.3)
@@ -181,7 +181,11 @@ def test_all_wrong_and_all_correct(decided: Decide, share: int) -> None:
     assert found["H2"].outcome == "supported"
     assert found["M3"].outcome == found["M4"].outcome == "refuted"
     assert "identical on 100 questions; true rate of difference below 0.030" in found["H1"].remarks
-    assert "smallest detectable difference 6.0 points, more than the margin" in found["H1"].remarks
+    least = (
+        "smallest detectable difference 6.0 points, more than the margin: n = 100 is too small to show "
+        "a difference of 5 points either way"
+    )
+    assert least in found["H1"].remarks
     saturated = "saturated: 0 of 100 questions are left to win above Dense"
     assert (saturated in found["H1"].remarks) == bool(share)
 

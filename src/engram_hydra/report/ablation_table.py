@@ -9,7 +9,6 @@ from engram_hydra.metrics.summary import HEADLINES
 from engram_hydra.report.estimates import NOT_APPLICABLE, Cell, Estimate, Spread, fraction
 from engram_hydra.report.estimator import Estimator
 from engram_hydra.report.names import WHOLE, row_name
-from engram_hydra.report.part_role import role_note
 
 HNSW = "index_hnsw"
 TIES_NEWEST = "bm25_ties_newest"
@@ -30,7 +29,8 @@ class Row:
 
     ``value`` is the method's own, ``contrast`` the paired difference that ``contrast_is`` spells out
     (the cost of a part, its gain alone, or what a ceiling or control has over Coral); either is an
-    Estimate, ``not run`` or ``n/a``.
+    Estimate, ``not run`` or ``n/a``. ``outcome`` is what the test of a part's cost in its family shows,
+    and ``p_holm`` its p there: see ``ablation_tests``.
     """
 
     label: str
@@ -39,6 +39,8 @@ class Row:
     contrast: Estimate | str
     contrast_is: str
     notes: tuple[str, ...]
+    outcome: str = ""
+    p_holm: float | None = None
 
 
 @dataclass(frozen=True)
@@ -51,12 +53,11 @@ class Table:
 
 @dataclass(frozen=True)
 class _Line:
-    """What a row shows: a cell's own value, a difference, or both; and of which part it is the gain."""
+    """What a row shows: a cell's own value, a difference, or both."""
 
     label: str
     cell: Cell | None = None
     contrast: tuple[Cell, Cell] | None = None
-    gain_of: Cell | None = None
 
 
 CORAL_LINES = (
@@ -78,8 +79,8 @@ CORAL_LINES = (
             ),
         )
     ),
-    _Line("heirs alone", None, (NO_CALC, NO_IMMUNE), gain_of=NO_HEIRS),
-    _Line("calcification alone", None, (NO_HEIRS, NO_IMMUNE), gain_of=NO_CALC),
+    _Line("heirs alone", None, (NO_CALC, NO_IMMUNE)),
+    _Line("calcification alone", None, (NO_HEIRS, NO_IMMUNE)),
 )
 _ANCHORS = (
     *(
@@ -176,7 +177,6 @@ def _alone(estimator: Estimator, method: str) -> list[_Line]:
             f"{method}, {part.removeprefix('no_').replace('_', ' ')} alone",
             None,
             (only, null),
-            Cell(method, part),
         )
         for part in sorted(off)
         if (only := Cell(method, "+".join(sorted(off - {part})))) in estimator.cells
@@ -234,10 +234,6 @@ def _row(estimator: Estimator, line: _Line, metric: str) -> Row:
         notes.append(
             "without it nothing is displaced: this is Dense, and its cost the whole difference to it"
         )
-    if line.gain_of and isinstance(contrast, Estimate):
-        cost, _ = estimator.contrast({Cell(line.gain_of.method): 1, line.gain_of: -1}, metric)
-        if isinstance(cost, Estimate) and (why := role_note(contrast, cost)):
-            notes.append(why)
     return Row(line.label, value, spread, contrast, " - ".join(_names(a, b)), tuple(notes))
 
 

@@ -15,6 +15,7 @@ from engram_hydra.config import LongMemEval, schema_of
 from engram_hydra.datasets.dataset import Dataset
 from engram_hydra.datasets.load import load_if_present
 from engram_hydra.errors import DataError
+from engram_hydra.metrics.summary import HEADLINES
 from engram_hydra.report.ablation_table import (
     HNSW,
     SPLIT_SPACE,
@@ -22,11 +23,12 @@ from engram_hydra.report.ablation_table import (
     ablation_tables,
     row_labels,
 )
+from engram_hydra.report.ablation_tests import ablation_tests, with_tests
 from engram_hydra.report.asked_for import check_hashes, check_method
 from engram_hydra.report.cells import Run, Selection, select
 from engram_hydra.report.chapter import BY_ITSELF, Chapter
 from engram_hydra.report.comparison_section import comparison_section
-from engram_hydra.report.comparisons import comparisons
+from engram_hydra.report.comparisons import Comparison, comparisons
 from engram_hydra.report.contrasts import SUBEM
 from engram_hydra.report.estimator import Estimator
 from engram_hydra.report.expected import expected_seeds
@@ -39,6 +41,7 @@ from engram_hydra.report.report import Report
 from engram_hydra.report.sections import sections
 from engram_hydra.report.statements import Statements, load_statements
 from engram_hydra.report.variants import Change, changes
+from engram_hydra.report.verdict_families import with_families
 from engram_hydra.report.verdicts import verdicts
 from engram_hydra.run_key import NOT_ASKED, reader_label
 
@@ -58,18 +61,25 @@ def assemble(
     check_hashes(cfg.data_sha256, runs)
     check_method(cfg.attribution.method, methods(), runs)
     published = load_published(Path(conf_dir()) / "published")
-    chapters, estimators = [], {}
+    chapters, estimators, compared = [], {}, {}
     for dataset, of_set in runs.items():
         log.info("%s: %d runs", dataset, len(of_set))
         estimator, declared, options = _selected(cfg, dataset, of_set)
         estimators[dataset] = estimator
-        chapters.append(_chapter(cfg, dataset, estimator, declared, options, published))
+        labels, metrics = (
+            row_labels(estimator),
+            [name for name in HEADLINES if estimator.logs(name)],
+        )
+        compared[dataset] = comparisons(estimator, dataset, labels, metrics)
+        chapters.append(
+            _chapter(cfg, dataset, estimator, compared[dataset], declared, options, published)
+        )
     statements = load_statements()
     estimators = {**_without_runs(cfg, statements), **estimators}
     lengths = length_section(estimators)
     return Report(
         chapters,
-        verdicts(estimators, statements),
+        with_families(verdicts(estimators, statements), compared),
         statements,
         {"By context length": lengths, "Lengths pooled": pooled_section(estimators)},
         across_pictures(lengths),
@@ -120,18 +130,19 @@ def _chapter(
     cfg: DictConfig,
     dataset: str,
     estimator: Estimator,
+    compared: Sequence[Comparison],
     declared: Sequence[Change],
     options: DictConfig | None,
     published: Sequence[PublishedTable],
 ) -> Chapter:
     labels = row_labels(estimator)
-    tables = ablation_tables(estimator)
+    tests = ablation_tests(compared)
+    tables = with_tests(ablation_tables(estimator), tests)
     metrics = [table.metric for table in tables]
-    compared = comparisons(estimator, dataset, labels, metrics)
     aside = {SUBEM} if reader_label(cfg.reader) == BY_ITSELF else set()
     found = {
         "Paired comparisons": comparison_section(compared, aside) or NO_PAIR,
-        **sections(cfg, dataset, estimator, declared),
+        **sections(cfg, dataset, estimator, declared, tests),
     }
     overflow = cfg.embedder.overflow
     return Chapter(
@@ -149,6 +160,7 @@ def _chapter(
         expected_seeds(known_conflicts=_known_conflicts(options)),
         chapter_pictures(estimator, dataset, labels, tables, compared, found, cfg.k),
         drilldown(estimator, dataset, labels, metrics, _texts(cfg, estimator, options)),
+        compared,
     )
 
 

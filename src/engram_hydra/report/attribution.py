@@ -6,10 +6,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from engram_hydra.errors import ConfigError
+from engram_hydra.report.ablation_tests import Tests
 from engram_hydra.report.coalitions import Coalitions
 from engram_hydra.report.document import Block, Bullets, Detail, Grid, Heading, Paragraph
 from engram_hydra.report.estimates import Cell, Estimate, Spread, points
 from engram_hydra.report.estimator import Estimator
+from engram_hydra.report.names import row_name
 from engram_hydra.report.part_role import role_note
 from engram_hydra.report.section import Entry, Section
 
@@ -76,11 +78,12 @@ def attribution_section(
     metrics: Sequence[str],
     method: str,
     parts: Mapping[str, str],
+    tests: Tests,
     aside: Collection[str] = (),
 ) -> Section | None:
     """``parts`` gives each part the ablation that switches it off. None if no combination was run.
 
-    What concerns the metrics ``aside`` is folded.
+    ``tests`` say what each part is to the whole. What concerns the metrics ``aside`` is folded.
 
     Dense's run stands for Coral without heirs and calcification, which equals it.
 
@@ -131,11 +134,12 @@ def attribution_section(
     cells = [found[coalition] for coalition in wanted]
     for metric in metrics:
         result = attribute(estimator, cells, names, metric)
-        shown = _blocks(metric, result)
+        roles = _roles(result, Cell(method), parts, tests)
+        shown = _blocks(metric, result, roles)
         if metric in aside:
             shown = [Detail(f"Attribution of {metric}", shown[1:], [f"{name}.csv"])]
         blocks += shown
-        entries += _entries(metric, method, result)
+        entries += _entries(metric, method, result, roles)
     return Section(name, blocks, entries)
 
 
@@ -143,7 +147,21 @@ def _ablation(coalition: frozenset[str], off: Sequence[str]) -> str:
     return "+".join(name for name in off if name in coalition) or "none"
 
 
-def _blocks(metric: str, result: Attribution | str) -> list[Block]:
+def _roles(
+    result: Attribution | str, whole: Cell, off: Mapping[str, str], tests: Tests
+) -> dict[str, str]:
+    """What each part is to the whole, where the whole was tested without it."""
+    if isinstance(result, str):
+        return {}
+    found = {}
+    for part in result.parts:
+        test = tests.get((result.metric, row_name(whole._replace(ablation=off[part.name]))))
+        if test and (note := role_note(part.alone, test)):
+            found[part.name] = note
+    return found
+
+
+def _blocks(metric: str, result: Attribution | str, roles: Mapping[str, str]) -> list[Block]:
     if isinstance(result, str):
         return [Heading(metric, 3), Paragraph(f"{result}.")]
     header = ("part", "cost in whole", "alone", "main effect", "share")
@@ -152,15 +170,15 @@ def _blocks(metric: str, result: Attribution | str) -> list[Block]:
     rows += [
         (f"{a} x {b}", "", "", points(effect), "") for (a, b), effect in result.interactions.items()
     ]
-    notes = [
-        f"{part.name}: {why}" for part in result.parts if (why := role_note(part.alone, part.cost))
-    ]
+    notes = [f"{part}: {note}" for part, note in roles.items()]
     notes += result.notes
     blocks: list[Block] = [Heading(f"{metric}, n = {result.gain.n}", 3), Grid(header, rows)]
     return [*blocks, Bullets(notes)] if notes else blocks
 
 
-def _entries(metric: str, method: str, result: Attribution | str) -> list[Entry]:
+def _entries(
+    metric: str, method: str, result: Attribution | str, roles: Mapping[str, str]
+) -> list[Entry]:
     def entry(part: str, effect: str, value: Estimate | str, notes: Sequence[str] = ()) -> Entry:
         return Entry(_keys(metric, part, effect), value, notes=notes, more={"method": method})
 
@@ -169,7 +187,7 @@ def _entries(metric: str, method: str, result: Attribution | str) -> list[Entry]
     gain = entry("whole", "gain", result.gain, result.notes)
     entries = [replace(gain, spread=Spread(result.seeds))]
     for part in result.parts:
-        why = role_note(part.alone, part.cost)
+        why = roles.get(part.name)
         entries += [
             entry(part.name, "cost", part.cost),
             entry(part.name, "alone", part.alone, [why] if why else []),

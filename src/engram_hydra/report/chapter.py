@@ -8,8 +8,10 @@ from itertools import groupby
 
 from engram_hydra.metrics.summary import HEADLINES
 from engram_hydra.report.ablation_table import Table
+from engram_hydra.report.ablation_tests import KEY
 from engram_hydra.report.accounting import Accounting, account, accounting_blocks
 from engram_hydra.report.cells import Selection
+from engram_hydra.report.comparisons import Comparison
 from engram_hydra.report.contrasts import SUBEM
 from engram_hydra.report.document import (
     Block,
@@ -23,6 +25,7 @@ from engram_hydra.report.document import (
 )
 from engram_hydra.report.estimates import Cell, Estimate, fraction
 from engram_hydra.report.not_run import is_missing, not_run, nothing_fits
+from engram_hydra.report.pair_tests import p_text
 from engram_hydra.report.published import Figure
 from engram_hydra.report.section import Section, grouped
 
@@ -56,6 +59,7 @@ class Chapter:
     expected: Mapping[Cell, Sequence[str]]  # the seeds that each standing row needs
     pictures: Sequence[Picture] = ()
     questions: Drilldown | None = None
+    compared: Sequence[Comparison] = ()  # the paired ones, in their families
 
 
 def chapter_blocks(chapter: Chapter) -> list[Block]:
@@ -174,7 +178,7 @@ def _table(table: Table, reader: str) -> list[Block]:
 
     What was not run is named at the chapter's end, and by ``not run`` in the whole table.
     """
-    header = ("row", "mean [95%]", "n", "seeds", "SD", "range", "cost or gain [95%]")
+    header = ("row", "mean [95%]", "n", "seeds", "SD", "range", "cost or gain [95%]", "Holm")
     rows = [
         (
             row.label,
@@ -184,6 +188,7 @@ def _table(table: Table, reader: str) -> list[Block]:
             "" if row.spread.sd is None else f"{row.spread.sd:.3f}",
             "" if row.spread.low is None else f"{row.spread.low:.3f}-{row.spread.high:.3f}",
             fraction(row.contrast, "+") if row.contrast_is else "",
+            row.outcome if row.p_holm is None else f"{row.outcome} ({p_text(row.p_holm)})",
         )
         for row in table.rows
         if not is_missing(row)
@@ -195,6 +200,7 @@ def _table(table: Table, reader: str) -> list[Block]:
         title = f"subem, {'resolved by the ' if by_itself else ''}reader {reader}"
         meaning += f" {RESOLVED}" if by_itself else ""
     blocks: list[Block] = [Paragraph(meaning), Grid(header, rows)]
+    notes = [*([f"{KEY}."] if any(row.outcome for row in table.rows) else []), *notes]
     blocks += [Bullets(notes)] if notes else []
     if table.metric == SUBEM and reader == BY_ITSELF:
         return [Detail(f"{title}: decides nothing about a memory", blocks, ["report.csv"])]

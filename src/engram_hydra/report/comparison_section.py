@@ -96,6 +96,8 @@ def _entry(one: Comparison) -> Entry:
             "p": one.p,
             "p_holm": one.p_holm,
             "outcome": one.outcome,
+            "ci90_low": one.narrow and one.narrow[0],
+            "ci90_high": one.narrow and one.narrow[1],
             "detectable": one.detectable,
             "saturated": one.saturated,
         },

@@ -23,6 +23,7 @@ class Comparison:
     """``row`` minus ``against``, paired by question; fractions.
 
     ``p`` is two-sided, ``p_holm`` adjusted within ``family``, which has ``family_size`` tests.
+    ``narrow`` are the ends of the difference's 90% interval.
     ``outcome`` is ``better`` or ``worse`` where the interval excludes 0 and ``p_holm`` is below .05,
     ``identical`` where no question differs, ``undecided (ties)`` where BM25's other tie rule would
     make, undo or turn a better or worse, else ``not shown``. ``detectable`` is the difference that
@@ -49,6 +50,7 @@ class Comparison:
     saturated: bool = False
     seeds: str = ""
     notes: tuple[str, ...] = ()
+    narrow: tuple[float, float] | None = None
 
 
 def comparisons(
@@ -157,4 +159,5 @@ def _compared(
         saturated,
         test.seeds,
         tuple(notes),
+        test.narrow,
     )

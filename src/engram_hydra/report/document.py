@@ -26,6 +26,13 @@ class Paragraph:
 
 
 @dataclass(frozen=True)
+class Caution:
+    """What must be read before what follows."""
+
+    text: str
+
+
+@dataclass(frozen=True)
 class Bullets:
     items: Sequence[str]
 
@@ -103,7 +110,7 @@ class Detail:
         return f"{self.title}: in report.html{files}."
 
 
-Block = Heading | Paragraph | Bullets | Grid | Verdict | Picture | Drilldown | Detail
+Block = Heading | Paragraph | Caution | Bullets | Grid | Verdict | Picture | Drilldown | Detail
 
 
 def to_markdown(blocks: Iterable[Block]) -> str:
@@ -146,6 +153,8 @@ def _markdown(block: Block) -> str:
             return f"{'#' * level} {escaped(text)}"
         case Paragraph(text):
             return escaped(text)
+        case Caution(text):
+            return f"> **Warning.** {escaped(text)}"
         case Bullets(items):
             return "\n".join(f"- {escaped(item)}" for item in items)
         case Grid(header, rows):
@@ -171,6 +180,8 @@ def _text(block: Block, width: int) -> str:
             return f"{text}\n{'=-~.'[level - 1] * min(len(text), width)}"
         case Paragraph(text):
             return textwrap.fill(text, width)
+        case Caution(text):
+            return textwrap.fill(f"! Warning. {text}", width, subsequent_indent="! ")
         case Bullets(items):
             return "\n".join(
                 textwrap.fill(f"- {item}", width, subsequent_indent="  ") for item in items

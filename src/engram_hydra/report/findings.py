@@ -90,11 +90,18 @@ class Findings:
         return decide.h3b(low, narrow, self.p_holm.get(id_, self.p[id_]), margin, alpha)
 
     @cached_property
+    def over_tide(self) -> dict[float, Contrast | None]:
+        """Coral minus Tide at each w of Tide's curve; None where its variant was not run."""
+        return {
+            w: self.evidence.contrast({CORAL: 1.0, TIDE._replace(variant=variant): -1.0})
+            for w, variant in self.stated.tide_curve.items()
+        }
+
+    @cached_property
     def along_tide(self) -> dict[float, str]:
         """H2's outcome at each w of Tide's curve; ``not run`` where its variant was not."""
         outcomes = {}
-        for w, variant in self.stated.tide_curve.items():
-            contrast = self.evidence.contrast({CORAL: 1.0, TIDE._replace(variant=variant): -1.0})
+        for w, contrast in self.over_tide.items():
             if contrast is None:
                 outcomes[w] = decide.NOT_RUN
                 continue

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from engram_hydra.report.document import (
     Block,
     Bullets,
+    Caution,
     Detail,
     Drilldown,
     Grid,
@@ -55,6 +56,10 @@ def _latex(block: Block) -> str:
             return rf"\{HEADINGS[min(level, len(HEADINGS)) - 1]}*{{{escaped(text)}}}"
         case Paragraph(text):
             return escaped(text)
+        case Caution(text):
+            return (
+                r"\fbox{\parbox{0.95\linewidth}{" + rf"\textbf{{Warning.}} {escaped(text)}" + "}}"
+            )
         case Bullets(items):
             return _bullets(items)
         case Grid():

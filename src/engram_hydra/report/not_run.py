@@ -52,9 +52,9 @@ def nothing_fits(chapter: Chapter) -> str:
     """That no run fits the selection, and the command for those at another k, if there are any."""
     said = ["No complete run fits this selection."]
     found = Counter(
-        int(k)
+        int(tag)
         for run, why in chapter.selection.left_out
-        if why == OTHER_K and re.fullmatch("[0-9]{1,9}", k := run.tags.get("engram.k", ""))
+        if why == OTHER_K and re.fullmatch("[0-9]{1,9}", tag := run.tags.get("engram.k", ""))
     )
     for other, count in sorted(found.items()):
         runs = "1 run" if count == 1 else f"{count} runs"

@@ -19,6 +19,7 @@ Pair = tuple[Cell, Cell]
 Floats = NDArray[np.float64]
 
 PER_SEED = "McNemar's p on seed"  # begins a note on what single seeds say
+NARROW = 0.90  # confidence of the interval that must lie within a margin
 _DIGITS = 12  # of a difference: 0.6 - 0.4 and 0.2 are the same
 
 
@@ -27,11 +28,13 @@ class Test:
     """The first of two cells minus the second.
 
     ``values`` are their seed means by question, shape (2, n), and ``seeds`` those they are means of;
-    ``p`` is two-sided, from the test that ``name`` says.
+    ``narrow`` are the ends of the difference's 90% interval; ``p`` is two-sided, from the test that
+    ``name`` says.
     """
 
     values: Floats
     difference: Estimate
+    narrow: tuple[float, float]
     p: float
     name: str
     seeds: str
@@ -70,7 +73,9 @@ def pair_tests(
     if not paired:
         return found
     differences = np.array([_differences(values) for values, _ in paired.values()])
-    lows, highs = percentile_interval(bootstrap_means(differences, seed=BOOTSTRAP_SEED))
+    means = bootstrap_means(differences, seed=BOOTSTRAP_SEED)
+    lows, highs = percentile_interval(means)
+    narrow = np.transpose(percentile_interval(means, NARROW))
     flipped = sign_flip(differences, seed=BOOTSTRAP_SEED)
     for n, (pair, (values, notes)) in enumerate(paired.items()):
         by_seed = _by_seed(estimator, pair, metric)
@@ -78,6 +83,7 @@ def pair_tests(
         found[pair] = Test(
             values,
             Estimate(fmean(differences[n]), float(lows[n]), float(highs[n]), values.shape[1]),
+            (float(narrow[n, 0]), float(narrow[n, 1])),
             mcnemar(*values) if exact else float(flipped[n]),
             "exact McNemar" if exact else "sign-flip",
             seed_list(by_seed or [DETERMINISTIC]),

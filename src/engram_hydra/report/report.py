@@ -7,14 +7,25 @@ from dataclasses import dataclass
 
 from engram_hydra.report.ablation_table import CORAL
 from engram_hydra.report.chapter import Chapter, chapter_blocks
-from engram_hydra.report.document import Block, Bullets, Detail, Heading, Paragraph, Picture, nested
+from engram_hydra.report.document import (
+    Block,
+    Bullets,
+    Caution,
+    Detail,
+    Heading,
+    Paragraph,
+    Picture,
+    nested,
+)
 from engram_hydra.report.main_findings import main_findings
+from engram_hydra.report.methods import methods
 from engram_hydra.report.overview import overview_section, standing_row
 from engram_hydra.report.provenance import provenance_blocks
 from engram_hydra.report.section import Section
 from engram_hydra.report.statements import Statements
 from engram_hydra.report.verdict_section import verdict_section
 from engram_hydra.report.verdicts import Verdict
+from engram_hydra.report.when_stated import stated_later
 
 NO_RUNS = (
     "There are no runs yet: begin with python -m engram_hydra +experiment=ablations, then "
@@ -47,6 +58,11 @@ class Report:
         return f"Engram Hydra: {', '.join(names) or 'no runs'}"
 
     @property
+    def warnings(self) -> list[str]:
+        """What must be read first, where there are verdicts to read."""
+        return list(filter(None, [stated_later(self.verdicts)])) if self.has_coral else []
+
+    @property
     def main_findings(self) -> list[str]:
         """A few sentences that can be quoted."""
         return main_findings(self.chapters, self.verdicts, self.statements)
@@ -73,11 +89,12 @@ class Report:
 
 
 def summary(report: Report) -> list[Block]:
-    """Main findings, verdicts and table: what fits a terminal whatever the number of data sets."""
+    """Main findings, verdicts, table and methods: what stands before the chapters."""
     table = overview_section(report.chapters)
     verdicts = verdict_section(report.verdicts, report.statements)
     blocks: list[Block] = [
         Heading(report.title, 1),
+        *map(Caution, report.warnings),
     ]
     if report.has_coral:
         blocks += [
@@ -92,7 +109,7 @@ def summary(report: Report) -> list[Block]:
         blocks.append(Detail(NO_CORAL, verdicts.blocks, ["verdicts.csv"]))
     if table:
         blocks += [*nested(table.blocks), *standing_row(report.chapters)]
-    return blocks
+    return [*blocks, Heading("Methods", 2), methods(report.statements)]
 
 
 def document(report: Report) -> list[Block]:

@@ -11,6 +11,7 @@ from engram_hydra.errors import ConfigError
 from engram_hydra.metrics.summary import HEADLINES
 from engram_hydra.options import switches_of
 from engram_hydra.report.ablation_table import CORAL, row_labels
+from engram_hydra.report.ablation_tests import Tests
 from engram_hydra.report.attribution import MOST_PARTS, attribution_section
 from engram_hydra.report.audit import audit_section
 from engram_hydra.report.chapter import BY_ITSELF
@@ -29,7 +30,11 @@ PARTS = ("heirs", "calcification")  # of Coral, whose gain is shared among them
 
 
 def sections(
-    cfg: DictConfig, dataset: str, estimator: Estimator, declared: Sequence[Change]
+    cfg: DictConfig,
+    dataset: str,
+    estimator: Estimator,
+    declared: Sequence[Change],
+    tests: Tests,
 ) -> dict[str, Section | str]:
     """Each section under its title, or how to get the runs it is made of; ``cfg`` is the aggregate's.
 
@@ -51,7 +56,7 @@ def sections(
         "Cost": costs_section(estimator, labels) or experiment("anchors"),
         "Immune response": immune_section(estimator, labels) or experiment("ablations"),
         **{
-            title: attribution_section(estimator, logged, method, off, aside)
+            title: attribution_section(estimator, logged, method, off, tests, aside)
             or (
                 experiment("factorial")
                 if method == CORAL.method

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from engram_hydra.report.ablation_table import CORAL, Row, Table
+from engram_hydra.report.ablation_tests import KEY
 from engram_hydra.report.accounting import FOR_DIRTY
 from engram_hydra.report.cells import DIRTY
 from engram_hydra.report.chapter import Chapter, account_of, few_blocks
-from engram_hydra.report.document import Block, Bullets, Grid, Heading, Paragraph, to_text
+from engram_hydra.report.document import Block, Bullets, Caution, Grid, Heading, Paragraph, to_text
 from engram_hydra.report.estimates import Estimate, fraction, points
 from engram_hydra.report.families import ABLATED, whole_name
 from engram_hydra.report.not_run import is_missing, not_run, nothing_fits
@@ -27,7 +28,7 @@ def to_terminal(report: Report) -> str:
 
 def terminal_blocks(report: Report) -> list[Block]:
     """Findings and verdicts where any of them has runs; then a table for each data set."""
-    blocks: list[Block] = [Heading(report.title, 1)]
+    blocks: list[Block] = [Heading(report.title, 1), *map(Caution, report.warnings)]
     if report.has_coral and any(verdict.runs for verdict in report.verdicts):
         blocks.append(Bullets(report.main_findings))
         blocks += _verdicts(report.verdicts)
@@ -40,7 +41,7 @@ def _verdicts(verdicts: Sequence[Verdict]) -> Iterator[Block]:
     """The primary ones in a line each, the others by outcome."""
     first = [verdict for verdict in verdicts if verdict.role == PRIMARY]
     place = f"{first[0].dataset}, {first[0].metric}"
-    yield Heading(f"Verdicts on what was stated ({place})", 2)
+    yield Heading(f"Verdicts ({place})", 2)
     yield Bullets([f"{one.id} {one.word}: {one.statement}" for one in first])
 
 
@@ -57,8 +58,13 @@ def _table(report: Report, chapter: Chapter) -> list[Block]:
     n = "-".join(map(str, dict.fromkeys((sizes[0], sizes[-1]))))
     blocks: list[Block] = [
         Heading(f"{chapter.dataset}: {table.metric}, n = {n}", 2),
-        Grid(("row", "seeds", "mean [95%]", "cost or gain [95%]"), [_cells(row) for row in rows]),
+        Grid(
+            ("row", "seeds", "mean [95%]", "cost or gain [95%]", "Holm"),
+            [_cells(row) for row in rows],
+        ),
     ]
+    if any(row.outcome for row in rows):
+        blocks.append(Paragraph(f"{KEY}."))
     others = [other.metric for other in chapter.tables if other is not table]
     said = [f"Shown is {_why(report, chapter, table)}."]
     said += not_run(table, chapter.selection)
@@ -114,4 +120,4 @@ def _metrics_stated(report: Report, chapter: Chapter) -> list[str]:
 
 def _cells(row: Row) -> tuple[str, ...]:
     contrast = fraction(row.contrast, "+") if row.contrast_is else ""
-    return row.label, row.spread.seeds, fraction(row.value), contrast
+    return row.label, row.spread.seeds, fraction(row.value), contrast, row.outcome

@@ -33,6 +33,8 @@ CSV_FIELDS = (
     "contrast",
     "contrast_ci_low",
     "contrast_ci_high",
+    "outcome",
+    "p_holm",
     "k",
     "reader",
     "embedder",
@@ -49,12 +51,13 @@ def to_csv(chapters: Sequence[Chapter]) -> str:
 
 
 def to_json(report: Report) -> str:
-    """Main findings, verdicts, the table, every section's numbers and the runs they come from.
+    """Warnings, main findings, verdicts, the table, every section's numbers and the runs they come from.
 
     A number that is none is null.
     """
     content: dict[str, Any] = {
         "title": report.title,
+        "warnings": report.warnings,
         "main_findings": report.main_findings,
         "verdicts": [asdict(verdict) for verdict in report.verdicts],
         "table": [row for chapter in report.chapters for row in _rows(chapter)],
@@ -107,6 +110,8 @@ def _measured(chapter: Chapter, metric: str, row: Row) -> dict[str, object]:
         "seed_max": row.spread.high,
         "contrast_is": row.contrast_is,
         **(_fields(row.contrast, "contrast", "contrast_ci") if row.contrast_is else {}),
+        "outcome": row.outcome,
+        "p_holm": row.p_holm,
         "k": chapter.k,
         "reader": chapter.reader,
         "embedder": chapter.embedder,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from engram_hydra.report import decisions as decide
 from engram_hydra.report.contrasts import Contrast
-from engram_hydra.report.estimates import Cell
+from engram_hydra.report.estimates import Cell, points
 from engram_hydra.report.findings import DENSE, NEEDS, TIDE, Findings
 from engram_hydra.stats import identical_bound
 
@@ -95,7 +95,10 @@ def _on_difference(id_: str, outcome: str, contrast: Contrast, findings: Finding
             yield "a single question can't show any difference"
             return
         above = (
-            "" if contrast.smallest <= findings.stated.margin_share else ", more than the margin"
+            ""
+            if contrast.smallest <= findings.stated.margin_share
+            else f", more than the margin: n = {estimate.n} is too small to show a difference of "
+            f"{findings.stated.margin:g} points either way"
         )
         yield f"smallest detectable difference {100 * contrast.smallest:.1f} points{above}"
 
@@ -115,11 +118,16 @@ def _elsewhere(findings: Findings) -> dict[float, str]:
 
 
 def _on_tide(findings: Findings) -> str:
-    shipped, outcomes = findings.outcome("H2"), findings.along_tide
-    absent = [f"{w:g}" for w, outcome in outcomes.items() if outcome == decide.NOT_RUN]
+    """H2 at every w that was run, with the difference."""
+    told, absent = [], []
+    for w, contrast in findings.over_tide.items():
+        if contrast is None:
+            absent.append(f"{w:g}")
+            continue
+        is_ = {"": " (as shipped)"}.get(findings.stated.tide_curve[w], "")
+        is_ = " (which is Dense)" if w == 0 else is_
+        told.append(f"w = {w:g}{is_} {points(contrast.estimate)}, {findings.along_tide[w]}")
     not_run = f"; not run at w = {', '.join(absent)}" if absent else ""
-    if other := _elsewhere(findings):
-        changed = ", ".join(f"{outcome} at w = {w:g}" for w, outcome in other.items())
-        return f"depends on Tide's weight of recency w: {changed}{not_run}"
-    same = [f"{w:g}" for w, outcome in outcomes.items() if outcome == shipped]
-    return f"the same along Tide's curve, w = {', '.join(same)}{not_run}"
+    start = DEPENDS_ON_TIDE if _elsewhere(findings) else "is the same"
+    how = "'s weight of recency w" if _elsewhere(findings) else " along Tide's weight of recency w"
+    return f"{start}{how}: Coral - Tide at {'; '.join(told)}{not_run}"

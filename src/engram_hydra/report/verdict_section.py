@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from itertools import groupby
 
 from engram_hydra.report import document
@@ -11,6 +11,7 @@ from engram_hydra.report.estimates import Estimate, Spread
 from engram_hydra.report.section import Entry, Section
 from engram_hydra.report.statements import Statements
 from engram_hydra.report.verdicts import SECONDARY, Verdict
+from engram_hydra.report.when_stated import when_stated
 
 
 def verdict_section(verdicts: Sequence[Verdict], statements: Statements) -> Section:
@@ -23,7 +24,7 @@ def verdict_blocks(verdicts: Sequence[Verdict], statements: Statements) -> list[
     blocks: list[Block] = [
         Heading("Verdicts", 2),
         Paragraph(
-            "What was stated, decided from the runs by rule. Differences are in points, "
+            "The statements, decided from the runs by rule. Differences are in points, "
             "paired by question, and low and high the ends of their "
             f"{statements.confidence:g}% interval; a margin is {statements.margin:g} points. A p says "
             "how rarely chance alone would give such a result if what it speaks against were true; it "
@@ -31,7 +32,7 @@ def verdict_blocks(verdicts: Sequence[Verdict], statements: Statements) -> list[
             "adjusted together (Holm). All questions of a FactConsolidation set share one context, so "
             f"what is found holds for this context. {statements.detectability}"
         ),
-        Paragraph(_when_stated(verdicts)),
+        Paragraph(when_stated(verdicts)),
     ]
     for (dataset, metric, role), group in groupby(
         verdicts, key=lambda v: (v.dataset, v.metric, v.role)
@@ -80,40 +81,3 @@ def _block(verdict: Verdict) -> Block:
     return document.Verdict(
         verdict.id, f"{verdict.statement}.", verdict.word, verdict.why, verdict.remarks
     )
-
-
-def _when_stated(verdicts: Sequence[Verdict]) -> str:
-    """Whether the statements, as they are now, were there before the runs."""
-    runs = {run for verdict in verdicts for run in verdict.runs}
-    other = {run for verdict in verdicts for run in verdict.other_statements}
-    unknown = {run for verdict in verdicts for run in verdict.no_statements}
-    if not runs:
-        return "There are no runs yet behind these statements."
-    if not other | unknown:
-        return (
-            f"Stated before running: all {len(runs)} runs behind the verdicts carry the digest of the "
-            "statements as they are here."
-        )
-    parts = []
-    if other:
-        which = f"all {len(runs)} runs behind the verdicts carry"
-        if other < runs:
-            which = f"{len(other)} of the {len(runs)} runs behind the verdicts carry"
-            which += f" ({_resting_on(other, verdicts)})"
-        parts.append(
-            f"The file of statements differs from the one that {which}: compare its versions, or run "
-            "these again, before you call them stated beforehand."
-        )
-    if unknown:
-        ids = _resting_on(unknown, verdicts)
-        parts.append(
-            f"{len(unknown)} of the {len(runs)} runs ({ids}) do not say under which statements they were "
-            "made."
-        )
-    return " ".join(parts)
-
-
-def _resting_on(runs: Set[str], verdicts: Sequence[Verdict]) -> str:
-    """Which verdicts rest on any of the runs."""
-    ids = [verdict.id for verdict in verdicts if runs & {*verdict.runs}]
-    return ", ".join(dict.fromkeys(ids))

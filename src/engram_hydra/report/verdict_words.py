@@ -27,14 +27,21 @@ _AGAINST = {  # what each p speaks against; statements that are not here go by n
     "H3c": "the immune response costing or winning {margin:g} points or more",
     "M3": "heirs and calcification costing the same",
 }
+_READ_AS = {  # what a statement on one part off means for the others
+    "H3b": "while heirs remain",
+    "H3c": "heirs and calcification go with it",
+}
 _GENERAL = {"H1": "Coral as shipped beats Dense at equal k"}  # where it is not FC single-hop
 
 
 def said(stated: Statement, place: Place) -> str:
-    """The statement as it was made; on another data set without the name of the first."""
-    return (
-        stated.text if place.dataset.startswith("fc_sh") else _GENERAL.get(stated.id, stated.text)
-    )
+    """The statement as it was made, in brackets what is left of the whole.
+
+    On another data set it is without the name of the first.
+    """
+    general = stated.text if place.dataset.startswith("fc_sh") else _GENERAL.get(stated.id)
+    read_as = f" ({_READ_AS[stated.id]})" if stated.id in _READ_AS else ""
+    return f"{general or stated.text}{read_as}"
 
 
 def against(id_: str, margin: float) -> str:
@@ -112,7 +119,8 @@ def _numbers(id_: str, outcome: str, findings: Findings) -> str:
     if "p" in n and outcome in (decide.SUPPORTED, decide.UNDECIDED):
         parts.append(f"{_p(n['p'])} against {against(id_, findings.stated.margin)}")
         if "p_holm" in n:
-            parts.append(f"after Holm {_p(n['p_holm'])}")
+            family = ", ".join(findings.stated.family)
+            parts.append(f"after Holm over {family} {_p(n['p_holm'])}")
     numbers = ", ".join([*parts, f"n = {n['n']:.0f}"])
     return f"H1 is {findings.outcome('H1')}; {numbers}" if id_ in ("M1", "M2") else numbers
 

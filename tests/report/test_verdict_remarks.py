@@ -39,6 +39,16 @@ def test_h2_names_every_w_of_tide_with_its_difference(decided: Decide) -> None:
     assert found.word == "refuted (depends on Tide)"
 
 
+def test_few_identical_questions_decide_nothing(decided: Decide) -> None:
+    """Of 40, a true rate of difference of 3/40 is not ruled out, of 100 one of 3/100."""
+    same = {name: right(count=70) for name in ("coral", "dense", "tide")}
+    assert decided(**same)["H1"].outcome == "refuted"
+    few = {name: right(count=20, of=40) for name in BASE}
+    found = decided(**few)
+    assert (found["H1"].outcome, found["M1"].outcome) == ("undecided", "undecided")
+    assert "identical on 40 questions; true rate of difference below 0.075" in found["H1"].remarks
+
+
 def test_what_is_shown_to_change_little_is_not_called_too_small_to_show(decided: Decide) -> None:
     """One question won and one lost of 100; where the same is undecided, it is said."""
     few = decided(no_calc=right(count=70, first=1))["H3b"]

@@ -11,7 +11,7 @@ from engram_hydra.report.ablation_table import CORAL, NO_CALC, NO_HEIRS, NO_IMMU
 from engram_hydra.report.contrasts import Contrast, Evidence
 from engram_hydra.report.estimates import Cell
 from engram_hydra.report.statements import Statements
-from engram_hydra.stats import holm
+from engram_hydra.stats import holm, identical_bound
 
 DENSE = Cell("dense")
 TIDE = Cell("tide")
@@ -72,6 +72,9 @@ class Findings:
         contrast = self.contrasts[id_]
         low, high, narrow = contrast.estimate.low, contrast.estimate.high, contrast.narrow
         margin, alpha = self._margin, self._alpha
+        if contrast.identical and id_ in ("H1", "M2"):  # held against the margin by interval alone
+            bound = identical_bound(contrast.estimate.n)
+            low, high, narrow = -bound, bound, (-bound, bound)
         match id_:
             case "H1":
                 return decide.h1(low, high, self.p_holm["H1"], margin, alpha)

@@ -26,7 +26,8 @@ def methods(statements: Statements) -> Paragraph:
         "points of 0 on both sides. Where none of n questions differs, resampling has no spread: the p of "
         f"a statement with the margin is then at least the exact chance of that at a true rate of "
         f"{margin}%, {1 - statements.margin_share:g} to the power n, which is stricter than the "
-        f"resamples' 1 / {RESAMPLES + 1:,}. Ties in score: the older item first, and BM25 with the "
+        f"resamples' 1 / {RESAMPLES + 1:,}; H1, M1 and M2, decided by intervals, take 3 / n for their "
+        "ends. Ties in score: the older item first, and BM25 with the "
         "newer first too; what the two do not agree on is undecided (ties). The smallest detectable "
         "difference is at 80% power, 2.8 sd / sqrt(n), for zeros and ones never below 6 / n."
     )

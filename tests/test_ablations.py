@@ -191,7 +191,7 @@ def test_the_aggregate_is_a_run_whose_metrics_are_the_tables_numbers(table):
     )
     tables = tuple(f"synthetic/{metric}." for metric in HEADLINES)
     logged = {k: v for k, v in aggregate.data.metrics.items() if k.startswith(tables)}
-    assert numbers == Counter(logged.values())
+    assert numbers == Counter(float(f"{value:.6g}") for value in logged.values())
     assert "Coral (as shipped)" in table.artifact(aggregate, "report.md")
 
 
@@ -205,9 +205,10 @@ def test_the_table_is_written_as_markdown_and_csv_and_printed(table):
             if str(file.parent) in out
         ]
         assert file.read_text("utf-8") == table.artifact(newest, name)
-    for label in ("Coral (as shipped)", "no heirs", "heirs alone", "Tide"):
+    for label in ("Coral (as", "no heirs", "heirs alone"):  # a long one goes on in the next line
         assert any(line.startswith(f"{label} ") for line in out.splitlines())
-    assert "oracle displacement" in out[out.index("Not run: ") :]
+    for label in ("Tide", "oracle displacement"):
+        assert label in out[out.index("Not run: ") :]
 
 
 def test_over_nothing_the_table_is_not_run(workspace):
@@ -246,9 +247,8 @@ def test_what_is_no_part_of_the_table_is_left_out_and_listed(workspace):
     for reason, left_out in ids.items():
         words = " ".join(listed[listed.index(f"- Ignored, {reason}: {len(left_out)} (") :].split())
         assert left_out == set(words[words.index("(") + 1 : words.index(")")].split(", "))
-    selected, reasons, _ = json.loads(workspace.artifact(aggregate, "runs.json"))[
-        "synthetic"
-    ].values()
+    taken = json.loads(workspace.artifact(aggregate, "runs.json"))["synthetic"]
+    selected, reasons = taken["selected"], taken["left_out"]
     (random,) = workspace.runs(method="random", seed="0")
     assert selected == {
         shipped.info.run_id: "bm25/none//deterministic",

@@ -101,7 +101,7 @@ def kill_at_random(workspace: Workspace, times: int, longest: float, seed: int) 
 
 def same(killed: Workspace, whole: Workspace) -> None:
     """All that must be as in an undisturbed sweep, and nothing left behind."""
-    ours, theirs = rows_by_cell(killed), rows_by_cell(whole)
+    ours, theirs = killed.found(), whole.found()
     assert len(theirs) == CELLS
     assert ours == theirs
     assert vectors(killed) == vectors(whole)
@@ -112,16 +112,6 @@ def same(killed: Workspace, whole: Workspace) -> None:
         with FileLock(lock, timeout=0):  # held by nobody
             pass
     assert not list(killed.folder.rglob("*-journal")), "a journal is left of a write"
-
-
-def rows_by_cell(workspace: Workspace) -> dict[str, str]:
-    """What each complete run logged of its questions, by what it is a run of; no cell is there twice."""
-    found: dict[str, str] = {}
-    for run in workspace.runs(complete="true"):
-        key = run.data.tags["engram.run_key"]
-        assert key not in found, f"{run.info.run_name} was run twice"
-        found[key] = workspace.artifact(run, "per_question.jsonl")
-    return found
 
 
 def vectors(workspace: Workspace) -> list[Any]:

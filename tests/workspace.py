@@ -104,6 +104,15 @@ class Workspace:
         """The text of a run's artifact."""
         return (Path(run.info.artifact_uri.removeprefix("file://")) / name).read_text("utf-8")
 
+    def found(self) -> dict[str, str]:
+        """What each complete run logged of its questions, by its key; no key is there twice."""
+        found: dict[str, str] = {}
+        for run in self.runs(complete="true"):
+            key = run.data.tags["engram.run_key"]
+            assert key not in found, f"{run.info.run_name} was run twice"
+            found[key] = self.artifact(run, "per_question.jsonl")
+        return found
+
     def rows(self, run: Any) -> list[dict[str, Any]]:
         """A run's per-question rows."""
         return [json.loads(line) for line in self.artifact(run, "per_question.jsonl").splitlines()]

@@ -15,6 +15,7 @@ from engram_hydra.cli import hydra_command
 from engram_hydra.collect import check_known, collect
 from engram_hydra.environment import environment
 from engram_hydra.errors import IncompleteError
+from engram_hydra.hydra_job import output_folder
 from engram_hydra.names import below
 from engram_hydra.report.assemble import assemble
 from engram_hydra.report.cells import Selection
@@ -27,7 +28,7 @@ from engram_hydra.report.report import Report, document
 from engram_hydra.report.terminal import to_terminal
 from engram_hydra.report.tidy import to_csv, to_json
 from engram_hydra.run_key import reader_label
-from engram_hydra.tracking import Store, output_folder
+from engram_hydra.tracking import Store
 from engram_hydra.validation import validate
 
 log = logging.getLogger(__name__)

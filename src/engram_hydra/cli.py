@@ -30,6 +30,7 @@ from engram_hydra.errors import (
     SecretError,
     reason,
 )
+from engram_hydra.hydra_job import in_sweep, sweep_folder
 from engram_hydra.job_marks import mark_done
 from engram_hydra.secrets import hide, refuse_in_arguments
 
@@ -64,7 +65,7 @@ def hydra_command(task: Callable[[DictConfig], Any], config_name: str) -> None:
         try:
             _stop_after_failure(cfg)
             result = _without_exit(task, cfg)
-            if _in_sweep():
+            if in_sweep():
                 mark_done()
             return result
         except NotStartedError:
@@ -72,7 +73,7 @@ def hydra_command(task: Callable[[DictConfig], Any], config_name: str) -> None:
         except Exception as error:
             if isinstance(error, SecretError):
                 _forget_options()
-            if _in_sweep():  # the sweeper names it when all jobs are done
+            if in_sweep():  # the sweeper names it when all jobs are done
                 _failure_mark().touch()
                 # As plain words: not every error survives the way from a worker process.
                 raise EngramError(reason(error)) from error
@@ -197,22 +198,13 @@ def _forget_options() -> None:
 
 def _stop_after_failure(cfg: DictConfig) -> None:
     """Raise NotStartedError where the sweep is to stop since another of its jobs has failed."""
-    if cfg.get("fail_fast") and _in_sweep() and _failure_mark().exists():
+    if cfg.get("fail_fast") and in_sweep() and _failure_mark().exists():
         raise NotStartedError("not started: another job failed, and fail_fast=true.")
 
 
 def _failure_mark() -> Path:
     """The file that says a job of this sweep has failed, which the jobs' processes all see."""
-    from hydra.core.hydra_config import HydraConfig
-
-    return Path(HydraConfig.get().sweep.dir) / "failed"
-
-
-def _in_sweep() -> bool:
-    from hydra.core.hydra_config import HydraConfig
-    from hydra.types import RunMode
-
-    return HydraConfig.get().mode is RunMode.MULTIRUN
+    return sweep_folder() / "failed"
 
 
 def explain(error: Exception) -> str:

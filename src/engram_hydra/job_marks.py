@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+from engram_hydra.hydra_job import output_folder
+
 _DONE, _STOOD = "done", "stood"
 
 
@@ -34,9 +36,6 @@ def tally(sweep: Path) -> Tally:
 
 
 def _mark(name: str) -> None:
-    from hydra.core.hydra_config import HydraConfig
-
-    hydra = HydraConfig.get()
-    folder = Path(hydra.runtime.output_dir, ".hydra")
+    folder = output_folder() / ".hydra"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / name).touch()

@@ -14,9 +14,10 @@ from typing import Any
 
 from engram_hydra.errors import EngramError, NotLoggedError, TrackingError
 from engram_hydra.existing import labelled_otherwise
+from engram_hydra.hydra_job import output_folder
 from engram_hydra.names import below
 from engram_hydra.secrets import hide
-from engram_hydra.tracking import Record, Store, output_folder
+from engram_hydra.tracking import Record, Store
 
 KEPT = "kept"  # the folder of results in a job's own, and of the notes that say where they lie
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from omegaconf import DictConfig
 
 from engram_hydra.declared import declaration
+from engram_hydra.hydra_job import in_sweep, sweep_folder
 from engram_hydra.memories.build import memory_class
 from engram_hydra.options import ablation_of
 from engram_hydra.report.statements import statements_sha256
@@ -58,8 +57,4 @@ def _word(truth: bool) -> str:
 
 def _sweep_id() -> str:
     """The sweep's folder name, the same in every process of it; empty for a single run."""
-    from hydra.core.hydra_config import HydraConfig
-    from hydra.types import RunMode
-
-    hydra = HydraConfig.get()
-    return Path(hydra.sweep.dir).name if hydra.mode is RunMode.MULTIRUN else ""
+    return sweep_folder().name if in_sweep() else ""

@@ -21,6 +21,7 @@ from filelock import FileLock
 
 from engram_hydra.address import check_address, is_server, sqlite_file
 from engram_hydra.errors import EngramError, NotLoggedError, TrackingError
+from engram_hydra.hydra_job import in_sweep
 from engram_hydra.moved import follow_files
 from engram_hydra.names import below
 from engram_hydra.secrets import hide, hide_values
@@ -79,7 +80,7 @@ class Store:
         remote = artifacts is None or re.match(r"[a-z][a-z0-9+.-]+:/", artifacts) is not None
         location = artifacts if remote else Path(str(artifacts)).resolve().as_uri()
         if is_server(self.uri):
-            await_server(self.uri, patient=_in_sweep())
+            await_server(self.uri, patient=in_sweep())
         try:
             if not remote:  # or it would be found out only when the run is over
                 Path(str(artifacts)).mkdir(parents=True, exist_ok=True)
@@ -451,17 +452,3 @@ def _unread(error: Exception) -> str:
 
 def _first_line(error: BaseException) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
-
-
-def _in_sweep() -> bool:
-    from hydra.core.hydra_config import HydraConfig
-    from hydra.types import RunMode
-
-    return HydraConfig.initialized() and HydraConfig.get().mode is RunMode.MULTIRUN
-
-
-def output_folder() -> Path:
-    """The folder Hydra made for this job."""
-    from hydra.core.hydra_config import HydraConfig
-
-    return Path(HydraConfig.get().runtime.output_dir)

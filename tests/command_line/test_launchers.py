@@ -82,17 +82,6 @@ def trouble(workspace, launched):
     return run
 
 
-def found(workspace):
-    """What each complete run found, by its key; no key twice."""
-    runs = workspace.runs(complete="true")
-    rows = {
-        run.data.tags["engram.run_key"]: workspace.artifact(run, "per_question.jsonl")
-        for run in runs
-    }
-    assert len(rows) == len(runs)
-    return rows
-
-
 def threads(workspace):
     """All numbers of threads that the runs' tags, variables and libraries tell."""
     told = set()
@@ -120,8 +109,8 @@ def test_the_runs_are_those_of_one_process(workspace, launched, store_template, 
     (alone.folder / "mlruns").mkdir(parents=True)
     shutil.copy(store_template, alone.folder / "mlruns")
     alone.ok("-m", *sweep, *SMALL)
-    assert len(found(alone)) == 3
-    assert found(workspace) == found(alone)
+    assert len(alone.found()) == 3
+    assert workspace.found() == alone.found()
 
 
 def test_slurm_is_told_what_a_job_needs(workspace, launched):

@@ -58,16 +58,6 @@ def cluster(monkeypatch):
     made.shutdown()
 
 
-def found(workspace):
-    runs = workspace.runs(complete="true")
-    rows = {
-        run.data.tags["engram.run_key"]: workspace.artifact(run, "per_question.jsonl")
-        for run in runs
-    }
-    assert len(rows) == len(runs)
-    return rows
-
-
 def test_the_jobs_of_a_lost_machine_are_done_by_the_other(workspace, cluster, store_template):
     machines = [cluster.add_node(num_cpus=1, object_store_memory=100 * 2**20) for _ in "ab"]
     (workspace.folder / "waiting.py").write_text(WAITING_MEMORY)
@@ -103,5 +93,5 @@ def test_the_jobs_of_a_lost_machine_are_done_by_the_other(workspace, cluster, st
     for file in ("waiting.py", "free"):
         shutil.copy(workspace.folder / file, alone.folder)
     alone.ok(*SWEEP, LAGS)
-    assert len(found(alone)) == 6
-    assert found(workspace) == found(alone)
+    assert len(alone.found()) == 6
+    assert workspace.found() == alone.found()
